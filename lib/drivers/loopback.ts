@@ -1,0 +1,53 @@
+/**
+ * loopback and veth: the receiver gets the very skbs that the sender built.
+ *
+ * @module
+ */
+
+import type { Kernel } from "../kernel.ts";
+import { addSenderFrags, type OutputDevice } from "../net/ip_output.ts";
+import { allocSkb, skbPut, skbReserve, SkBuff } from "../net/skbuff.ts";
+import { alignUp } from "../sim/align.ts";
+
+/** Link header that loopback and veth reserve room for, bytes (`ETH_HLEN`). */
+const LINK_HEADER = 14;
+
+/**
+ * Loopback as the IP layer sees it (drivers/net/loopback.c).
+ *
+ * @param mtu MTU, bytes; 65,536 by default.
+ * @param sg Scatter-gather.
+ */
+export function loopbackDevice(mtu = 65536, sg = true): OutputDevice {
+  return { mtu, linkHeader: LINK_HEADER, sg, ufo: true };
+}
+
+/**
+ * One end of a veth pair as the IP layer sees it (drivers/net/veth.c).
+ *
+ * @param mtu MTU, bytes; 1,500 by default.
+ * @param sg Scatter-gather.
+ */
+export function vethDevice(mtu = 1500, sg = true): OutputDevice {
+  return { mtu, linkHeader: LINK_HEADER, sg, ufo: true };
+}
+
+/**
+ * The skb of one TCP write as it arrives over loopback or veth: the sender's own, payload in page fragments.
+ *
+ * Models `tcp_sendmsg` (net/ipv4/tcp.c) for a write to an idle connection: up to 4.x the head also holds payload.
+ *
+ * @param kernel The kernel.
+ * @param payload TCP payload of one skb, bytes.
+ */
+export function tcpSenderSkb(kernel: Kernel, payload: number): SkBuff {
+  const { maxTcpHeader } = kernel.build;
+  const room = kernel.tcp.linear;
+  const linear = Math.min(payload, room);
+  const skb = skbPut(
+    skbReserve(allocSkb(kernel, maxTcpHeader + alignUp(room, 4)), maxTcpHeader),
+    linear,
+  );
+  addSenderFrags(kernel, skb, payload - linear);
+  return skb;
+}

@@ -1,0 +1,26 @@
+/** The patches by name. @module */
+
+import type { Patch } from "../kernel.ts";
+import {
+  skbPageFragRefillV1,
+  skbPageFragRefillV2,
+  skbPageFragRefillV3,
+} from "./skb_page_frag_refill.ts";
+
+/**
+ * The patches of the threads by name, each with its subject, date and thread.
+ *
+ * @example
+ * ```ts
+ * import { kernel, patches } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const patched = kernel("net-next-2013-10").am(patches.skbPageFragRefillV3!);
+ * assertEquals(patched.skbPageFrag.name, "skb_page_frag_refill");
+ * ```
+ */
+export const patches: Readonly<Record<string, Patch>> = Object.freeze({
+  skbPageFragRefillV1,
+  skbPageFragRefillV2,
+  skbPageFragRefillV3,
+});

@@ -1,0 +1,73 @@
+/** Linux 4.3. @module */
+
+import { fact, laterRelease, type Release } from "./release.ts";
+import { linux_3_12 } from "./linux_3_12.ts";
+
+const TREE = "v4.3.0 tree";
+
+/** Linux 4.3: page frags count down, virtio sizes its buffers by a moving average. */
+export const linux_4_3: Release = laterRelease(linux_3_12, "4.3", {
+  skb: {
+    skBuff: fact(
+      232,
+      "include/linux/skbuff.h: struct sk_buff",
+      "summed from the fields; UNVERIFIED by a build",
+    ),
+    skBuffFclones: fact(
+      472,
+      "include/linux/skbuff.h: struct sk_buff_fclones",
+      "summed from the fields",
+    ),
+    pagedTruesize: fact(
+      "pages",
+      "net/core/skbuff.c: alloc_skb_with_frags",
+      TREE,
+    ),
+  },
+  pageFragCache: {
+    direction: fact("down", "mm/page_alloc.c: __alloc_page_frag", TREE),
+    orders: fact("highest-then-0", "mm/page_alloc.c: __page_frag_refill", TREE),
+    bias: fact("size", "mm/page_alloc.c: __alloc_page_frag", TREE),
+    biasValue: fact(0, "mm/page_alloc.c: __alloc_page_frag", TREE),
+    tooLarge: fact("underflows", "mm/page_alloc.c: __alloc_page_frag", TREE),
+    refcount: fact("add", "mm/page_alloc.c: __alloc_page_frag", TREE),
+  },
+  skbPageFrag: {
+    name: fact(
+      "skb_page_frag_refill",
+      "net/core/sock.c: skb_page_frag_refill",
+      TREE,
+    ),
+    fits: fact(
+      "offset + sz <= size",
+      "net/core/sock.c: skb_page_frag_refill",
+      TREE,
+    ),
+    minimum: fact(32, "net/core/sock.c: sk_page_frag_refill", TREE),
+    orders: fact(
+      "highest-then-0",
+      "net/core/sock.c: skb_page_frag_refill",
+      TREE,
+    ),
+    highOrderReclaims: fact(
+      false,
+      "net/core/sock.c: skb_page_frag_refill",
+      TREE,
+    ),
+  },
+  virtio: {
+    mergeable: fact(
+      "ewma",
+      "drivers/net/virtio_net.c: get_mergeable_buf_len",
+      TREE,
+    ),
+    bufferMin: fact(1518, "drivers/net/virtio_net.c: GOOD_PACKET_LEN", TREE),
+    bufferAlign: fact(
+      256,
+      "drivers/net/virtio_net.c: MERGEABLE_BUFFER_ALIGN",
+      TREE,
+    ),
+    coalesces: fact(true, "drivers/net/virtio_net.c: receive_mergeable", TREE),
+    bigReceives: fact(true, "drivers/net/virtio_net.c: receive_big", TREE),
+  },
+});

@@ -1,0 +1,83 @@
+/** Linux 6.18, the kernel that most reference rows were measured on. @module */
+
+import { sharedInfoSize } from "./linux_3_12.ts";
+import { linux_6_12, smallHeadOf } from "./linux_6_12.ts";
+import { alignUp } from "../sim/align.ts";
+import { fact, laterRelease, type Release } from "./release.ts";
+
+const ROWS = "measured: every row of udp_truesize.json";
+
+/** Linux 6.18. */
+export const linux_6_18: Release = laterRelease(linux_6_12, "6.18", {
+  page: {
+    pcpFreeHigh: fact(
+      "batch + high/2",
+      "mm/page_alloc.c: free_frozen_page_commit",
+      "a 2025 change; since 6.16",
+    ),
+  },
+  slub: {
+    freePointerOffset: fact(
+      true,
+      "include/linux/slab.h: struct kmem_cache_args",
+      "measured: vm_area_struct; since 6.13",
+    ),
+  },
+  skb: {
+    skBuff: fact(
+      224,
+      "include/linux/skbuff.h: struct sk_buff",
+      "BTF of the measured build",
+    ),
+    skBuffFclones: fact(
+      456,
+      "include/linux/skbuff.h: struct sk_buff_fclones",
+      "BTF of the measured build",
+    ),
+    sharedInfoHeader: fact(
+      48,
+      "include/linux/skbuff.h: struct skb_shared_info",
+      "BTF of the measured build",
+    ),
+    skBuffAligned: fact(
+      (b) => alignUp(224, b.cacheLine),
+      "include/linux/skbuff.h: SKB_TRUESIZE",
+      ROWS,
+    ),
+    smallHead: fact(
+      smallHeadOf,
+      "net/core/skbuff.c: SKB_SMALL_HEAD_CACHE_SIZE",
+      "measured: object size 576, class change at payload 197/198",
+    ),
+    napiKmallocMax: fact(
+      (b) => smallHeadOf(b) - sharedInfoSize(b, 48, 16),
+      "net/core/skbuff.c: napi_alloc_skb",
+      "as netdev_alloc_skb; no 1 KiB fragments any more (rows of tap napi_frags)",
+    ),
+    napiSmallFrag: fact(
+      false,
+      "net/core/skbuff.c: napi_alloc_skb",
+      "measured: a tap napi_frags head costs 832",
+    ),
+    groHeadIsSmall: fact(true, "net/core/skbuff.c: SKB_SMALL_HEAD_SIZE", ROWS),
+  },
+  pageFragCache: {
+    direction: fact(
+      "up",
+      "mm/page_frag_cache.c: __page_frag_alloc_align",
+      "torvalds tree; since 6.13",
+    ),
+    tooLarge: fact(
+      "null-over-page",
+      "mm/page_frag_cache.c: __page_frag_alloc_align",
+      "torvalds tree; since 6.13",
+    ),
+  },
+  udp: {
+    full: fact(
+      "rmem + size > rcvbuf and rmem > 0",
+      "net/ipv4/udp.c: __udp_enqueue_schedule_skb",
+      "measured: every row of udp_drop.json",
+    ),
+  },
+}, { maxTcpHeader: 256 });

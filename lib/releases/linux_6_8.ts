@@ -1,0 +1,62 @@
+/** Linux 6.8, the base of the vhost_net page-frag thread. @module */
+
+import type { Build } from "../kernel.ts";
+import { alignUp } from "../sim/align.ts";
+import { fact, laterRelease, type Release } from "./release.ts";
+import { linux_6_1 } from "./linux_6_1.ts";
+import { sharedInfoSize } from "./linux_3_12.ts";
+
+const TREE = "v6.8.1 tree";
+
+/**
+ * Object size of `skbuff_small_head`, bytes: room for `room` and shared info, never a power of two, so that the
+ * size alone tells a head of this cache from a kmalloc one.
+ */
+export function smallHeadSize(build: Build, room: number): number {
+  const size = alignUp(room, build.cacheLine) + sharedInfoSize(build, 48, 16);
+  return (size & (size - 1)) === 0 ? size + build.cacheLine : size;
+}
+
+/** Linux 6.8. */
+export const linux_6_8: Release = laterRelease(linux_6_1, "6.8", {
+  page: {
+    pcpRefill: fact("scaled", "mm/page_alloc.c: nr_pcp_alloc", TREE),
+  },
+  slub: {
+    orderSearch: fact(
+      "more-waste",
+      "mm/slub.c: calculate_order",
+      "6.12 tree; since 6.7",
+    ),
+  },
+  skb: {
+    skBuff: fact(
+      232,
+      "include/linux/skbuff.h: struct sk_buff",
+      "between the BTFs of 6.1 and 6.18; UNVERIFIED",
+    ),
+    smallHead: fact(
+      (b) => smallHeadSize(b, b.maxTcpHeader),
+      "net/core/skbuff.c: SKB_SMALL_HEAD_CACHE_SIZE",
+      `${TREE}; since 6.3`,
+    ),
+  },
+  skbPageFrag: {
+    holder: fact("use-task-frag", "include/net/sock.h: sk_page_frag", TREE),
+  },
+  tun: {
+    linear: fact(
+      "one-page-head",
+      "drivers/net/tun.c: tun_get_user",
+      `${TREE}; since 6.6`,
+    ),
+    maxPageOrder: fact(3, "drivers/net/tun.c: tun_alloc_skb", TREE),
+  },
+  virtio: {
+    dmaRecord: fact(
+      16,
+      "drivers/net/virtio_net.c: virtnet_rq_alloc",
+      `${TREE}; only where the ring uses the DMA API`,
+    ),
+  },
+}, { maxSkbFrags: () => 17 });

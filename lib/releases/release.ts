@@ -1,0 +1,296 @@
+/**
+ * How a release's facts become a {@linkcode Kernel}: resolve them for a build, remember where each came from.
+ *
+ * @module
+ */
+
+import type {
+  Build,
+  BuildOptions,
+  Fact,
+  FactChanges,
+  Kernel,
+  KernelFacts,
+  KernelValues,
+  Patch,
+  ProvenanceRow,
+} from "../kernel.ts";
+import { alignUp } from "../sim/align.ts";
+
+/** A release: its facts, each with the release in whose record it stands, and its default build. */
+export interface Release {
+  /** Name, for example `6.18`. */
+  readonly name: string;
+  /** Facts by group. */
+  readonly facts: KernelFacts;
+  /** For each `group.name`, the release or patch whose record holds the fact. */
+  readonly recordedBy: ReadonlyMap<string, string>;
+  /** The build a user gets who asks for nothing. */
+  readonly defaults: DefaultBuild;
+}
+
+/** Default build options of a release. */
+export interface DefaultBuild {
+  /** `MAX_TCP_HEADER`, bytes. */
+  readonly maxTcpHeader: number;
+  /** CPUs. */
+  readonly cpus: number;
+  /** `MAX_SKB_FRAGS` for a page size. */
+  readonly maxSkbFrags: (pageSize: number) => number;
+  /** Whether `MAX_TCP_HEADER` is rounded up to a cache line. */
+  readonly alignsMaxTcpHeader: boolean;
+}
+
+/**
+ * A fact with its source.
+ *
+ * @param value The value, or how it follows from the build.
+ * @param where `file: symbol`.
+ * @param origin How it is known.
+ */
+export function fact<T>(
+  value: T | ((build: Build) => T),
+  where: string,
+  origin: string,
+): Fact<T> {
+  const at = where.indexOf(": ");
+  return {
+    value,
+    file: where.slice(0, at),
+    symbol: where.slice(at + 2),
+    origin,
+  };
+}
+
+/** The release that all others are described against. */
+export function firstRelease(
+  name: string,
+  defaults: DefaultBuild,
+  facts: KernelFacts,
+): Release {
+  const recordedBy = new Map<string, string>();
+  for (const [group, values] of Object.entries(facts)) {
+    for (const key of Object.keys(values)) {
+      recordedBy.set(`${group}.${key}`, name);
+    }
+  }
+  return { name, facts, recordedBy, defaults };
+}
+
+/** A later release: what changed since `base`. */
+export function laterRelease(
+  base: Release,
+  name: string,
+  changes: FactChanges,
+  defaults: Partial<DefaultBuild> = {},
+): Release {
+  const recordedBy = new Map(base.recordedBy);
+  const facts: Record<string, unknown> = { ...base.facts };
+  for (const [group, values] of Object.entries(changes)) {
+    facts[group] = { ...base.facts[group as keyof KernelFacts], ...values };
+    for (const key of Object.keys(values)) {
+      recordedBy.set(`${group}.${key}`, name);
+    }
+  }
+  return {
+    name,
+    facts: facts as unknown as KernelFacts,
+    recordedBy,
+    defaults: { ...base.defaults, ...defaults },
+  };
+}
+
+const PAGE_SIZES = [4096, 16384, 65536];
+
+function integer(
+  name: string,
+  value: unknown,
+  min: number,
+  max: number,
+): number {
+  if (typeof value !== "number") {
+    throw new TypeError(`build.${name} must be a number, got ${typeof value}`);
+  }
+  if (!Number.isInteger(value) || value < min || value > max) {
+    throw new RangeError(
+      `build.${name} must be an integer from ${min} to ${max}, got ${value}`,
+    );
+  }
+  return value;
+}
+
+const BUILD_KEYS = [
+  "maxTcpHeader",
+  "maxHeader",
+  "pageSize",
+  "cacheLine",
+  "maxSkbFrags",
+  "cpus",
+];
+
+/** The build that `options` and a release's defaults give; refuses what no kernel could be built with. */
+export function resolveBuild(
+  defaults: DefaultBuild,
+  options: BuildOptions = {},
+): Build {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(
+      `build must be an object of build options, got ${String(options)}`,
+    );
+  }
+  for (const key of Object.keys(options)) {
+    if (!BUILD_KEYS.includes(key)) {
+      throw new TypeError(
+        `build.${key} is not a build option; there are ${
+          BUILD_KEYS.join(", ")
+        }`,
+      );
+    }
+  }
+  const pageSize = options.pageSize ?? 4096;
+  if (!PAGE_SIZES.includes(pageSize)) {
+    throw new RangeError(
+      `build.pageSize must be one of ${
+        PAGE_SIZES.join(", ")
+      } bytes, got ${pageSize}`,
+    );
+  }
+  const cacheLine = integer("cacheLine", options.cacheLine ?? 64, 32, 256);
+  if ((cacheLine & (cacheLine - 1)) !== 0) {
+    throw new RangeError(
+      `build.cacheLine must be a power of two from 32 to 256 bytes, got ${cacheLine}`,
+    );
+  }
+  const maxHeader = integer("maxHeader", options.maxHeader ?? 0, 0, 1024);
+  const fromHeader = defaults.alignsMaxTcpHeader
+    ? alignUp(128 + maxHeader, cacheLine)
+    : 128 + maxHeader;
+  const maxTcpHeader = options.maxTcpHeader ??
+    (maxHeader > 0 ? fromHeader : defaults.maxTcpHeader);
+  const maxSkbFrags = options.maxSkbFrags === undefined
+    ? defaults.maxSkbFrags(pageSize)
+    : integer("maxSkbFrags", options.maxSkbFrags, 17, 45);
+  return Object.freeze({
+    maxTcpHeader: integer("maxTcpHeader", maxTcpHeader, 128, 1152),
+    maxHeader,
+    pageSize,
+    cacheLine,
+    maxSkbFrags,
+    cpus: integer("cpus", options.cpus ?? defaults.cpus, 1, 8192),
+  });
+}
+
+function resolve(facts: KernelFacts, build: Build): KernelValues {
+  const values: Record<string, Record<string, unknown>> = {};
+  for (const [group, entries] of Object.entries(facts)) {
+    const out: Record<string, unknown> = {};
+    for (
+      const [key, { value }] of Object.entries(
+        entries as Record<string, Fact<unknown>>,
+      )
+    ) {
+      out[key] = typeof value === "function" ? value(build) : value;
+    }
+    values[group] = Object.freeze(out);
+  }
+  return values as unknown as KernelValues;
+}
+
+/** The one implementation of {@linkcode Kernel}: frozen values over a release's facts. */
+class KernelRecord implements Kernel {
+  readonly name: string;
+  readonly build: Build;
+  readonly patches: readonly string[];
+  readonly page: Kernel["page"];
+  readonly slub: Kernel["slub"];
+  readonly skb: Kernel["skb"];
+  readonly pageFragCache: Kernel["pageFragCache"];
+  readonly skbPageFrag: Kernel["skbPageFrag"];
+  readonly vhost: Kernel["vhost"];
+  readonly udp: Kernel["udp"];
+  readonly ip: Kernel["ip"];
+  readonly tcp: Kernel["tcp"];
+  readonly tun: Kernel["tun"];
+  readonly virtio: Kernel["virtio"];
+  readonly ixgbe: Kernel["ixgbe"];
+  readonly #release: Release;
+
+  constructor(release: Release, build: Build, patches: readonly string[]) {
+    const values = resolve(release.facts, build);
+    this.name = release.name;
+    this.build = build;
+    this.patches = Object.freeze([...patches]);
+    this.page = values.page;
+    this.slub = values.slub;
+    this.skb = values.skb;
+    this.pageFragCache = values.pageFragCache;
+    this.skbPageFrag = values.skbPageFrag;
+    this.vhost = values.vhost;
+    this.udp = values.udp;
+    this.ip = values.ip;
+    this.tcp = values.tcp;
+    this.tun = values.tun;
+    this.virtio = values.virtio;
+    this.ixgbe = values.ixgbe;
+    this.#release = release;
+    Object.freeze(this);
+  }
+
+  am(...patches: Patch[]): Kernel {
+    return patches.reduce((kernel: Kernel, patch, i) => {
+      if (typeof patch !== "function") {
+        throw new TypeError(
+          `am(): patch ${
+            i + 1
+          } must be a function from kernel to kernel, got ${typeof patch}`,
+        );
+      }
+      const next = patch(kernel);
+      if (!(next instanceof KernelRecord)) {
+        throw new TypeError(
+          `am(): patch ${i + 1} must return a kernel, got ${String(next)}`,
+        );
+      }
+      return next;
+    }, this);
+  }
+
+  with(name: string, changes: FactChanges): Kernel {
+    const patched = laterRelease(this.#release, name, changes);
+    return new KernelRecord({ ...patched, name: this.name }, this.build, [
+      ...this.patches,
+      name,
+    ]);
+  }
+
+  provenance(): ProvenanceRow[] {
+    const rows: ProvenanceRow[] = [];
+    for (const [group, entries] of Object.entries(this.#release.facts)) {
+      const values = this[group as keyof KernelValues] as unknown as Record<
+        string,
+        unknown
+      >;
+      for (
+        const [key, entry] of Object.entries(
+          entries as Record<string, Fact<unknown>>,
+        )
+      ) {
+        const name = `${group}.${key}`;
+        rows.push({
+          name,
+          value: values[key],
+          file: entry.file,
+          symbol: entry.symbol,
+          release: this.#release.recordedBy.get(name)!,
+          origin: entry.origin,
+        });
+      }
+    }
+    return rows;
+  }
+}
+
+/** The kernel that a release gives with a build. */
+export function kernelOf(release: Release, options?: BuildOptions): Kernel {
+  return new KernelRecord(release, resolveBuild(release.defaults, options), []);
+}

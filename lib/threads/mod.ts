@@ -1,0 +1,21 @@
+/** The mailing-list threads by name. @module */
+
+import { skbPageFragRefillThread } from "./skb_page_frag_refill.ts";
+import type { Thread } from "./thread.ts";
+
+/**
+ * The threads that can be reproduced, by id.
+ *
+ * @example
+ * ```ts
+ * import { threads } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const tables = await threads["skb-page-frag-refill"]!.reproduce();
+ * const blocks = tables.find(({ id }) => id === "buffers-per-block")!;
+ * assertEquals(blocks.rows[4]!.cells.map(({ simulated }) => simulated), [16, 15, 16, 16, 16]);
+ * ```
+ */
+export const threads: Readonly<Record<string, Thread>> = Object.freeze({
+  [skbPageFragRefillThread.id]: skbPageFragRefillThread,
+});

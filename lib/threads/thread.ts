@@ -1,0 +1,55 @@
+/**
+ * What a mailing-list thread is here: its published figures as data, and how to reproduce each.
+ *
+ * @module
+ */
+
+import type { Table } from "../table.ts";
+
+/** A message of a thread. */
+export interface ThreadMessage {
+  /** Subject line. */
+  readonly subject: string;
+  /** Who wrote it. */
+  readonly from: string;
+  /** Date, ISO 8601, where the thread gives it. */
+  readonly date?: string;
+}
+
+/** A constant that was chosen to meet published figures. */
+export interface FittedConstant {
+  /** Its name. */
+  readonly name: string;
+  /** Its value. */
+  readonly value: number;
+  /** Its unit. */
+  readonly unit: string;
+  /** The one reason for it. */
+  readonly reason: string;
+}
+
+/** How to reproduce a thread. */
+export interface ReproduceOptions {
+  /** Called with the share done, 0 to 1. */
+  readonly onProgress?: ((done: number) => void | Promise<void>) | undefined;
+}
+
+/** A mailing-list thread. */
+export interface Thread {
+  /** Its key in `threads`. */
+  readonly id: string;
+  /** What it is about, in a line. */
+  readonly title: string;
+  /** Its messages that matter here. */
+  readonly messages: readonly ThreadMessage[];
+  /** Constants fitted for its tables; most threads have few or none. */
+  readonly fitted: readonly FittedConstant[];
+  /** What the mechanism explains and what it does not, in sentences. */
+  readonly findings: readonly string[];
+  /**
+   * Its tables, published beside simulated.
+   *
+   * @param options Progress.
+   */
+  reproduce(options?: ReproduceOptions): Promise<Table[]>;
+}

@@ -1,0 +1,132 @@
+/**
+ * What the drawings of memory share: boxes and texts at places in px.
+ *
+ * @module
+ */
+
+// @ts-types="npm:@types/d3-format@3.0.4"
+import { format } from "d3-format";
+import type { Figure } from "./figure.ts";
+import { plot } from "./plot.ts";
+
+/** Space between a drawing and its figure's edge, in px. */
+export const edge = 4;
+/** The height of a line of text, in px. */
+export const lineHeight = 18;
+/** Writes a whole number with its thousands apart. */
+export const count: (value: number) => string = format(",d");
+
+/** "1 byte", "2,304 bytes". */
+export function bytesText(bytes: number): string {
+  return `${count(bytes)} ${bytes === 1 ? "byte" : "bytes"}`;
+}
+
+/** A text at its place, in px. */
+export interface Label {
+  /** Its anchor, in px from the left. */
+  readonly x: number;
+  /** Its middle, in px from the top. */
+  readonly y: number;
+  /** What it says. */
+  readonly text: string;
+  /** A CSS colour. */
+  readonly fill: string;
+  /** Which end of it is at x. */
+  readonly anchor: "start" | "middle";
+  /** Whether it is a heading. */
+  readonly bold: boolean;
+}
+
+/** A rectangle at its place, in px. */
+export interface Box {
+  /** Its left side. */
+  readonly x1: number;
+  /** Its right side. */
+  readonly x2: number;
+  /** Its upper side. */
+  readonly y1: number;
+  /** Its lower side. */
+  readonly y2: number;
+  /** A CSS colour. */
+  readonly fill: string;
+}
+
+/** Refuses a width that no drawing fits in. */
+export function checkWidth(width: number): void {
+  if (!Number.isFinite(width) || width < 320 || width > 4096) {
+    throw new RangeError(`width is ${width}; 320 to 4096 px are possible`);
+  }
+}
+
+/** Breaks a line that is wider than the terminal, wherever it has to. */
+export function cut(line: string, width: number): string[] {
+  return Array.from(
+    { length: Math.max(1, Math.ceil(line.length / width)) },
+    (_, i) => line.slice(i * width, (i + 1) * width),
+  );
+}
+
+/**
+ * Plots boxes and labels whose places are already in px.
+ *
+ * @param title The finding.
+ * @param text The terminal form, without the title.
+ * @param width In px.
+ * @param height In px.
+ * @param boxes The boxes, the lowest first.
+ * @param labels The texts.
+ * @returns The figure.
+ */
+export async function plotPixels(
+  title: string,
+  text: string,
+  width: number,
+  height: number,
+  boxes: readonly Box[],
+  labels: readonly Label[],
+): Promise<Figure> {
+  const identity = { type: "identity" as const, axis: null };
+  return await plot({
+    title,
+    text,
+    width,
+    height,
+    margin: 0,
+    marginLeft: 0,
+    marginRight: 0,
+    marginTop: 0,
+    marginBottom: 0,
+    x: identity,
+    y: identity,
+    color: { type: "identity" },
+    marks: (Plot) => [
+      Plot.rect([...boxes], {
+        x1: "x1",
+        x2: "x2",
+        y1: "y1",
+        y2: "y2",
+        fill: "fill",
+        // Neighbours of one colour must stay apart on white and on black.
+        stroke: "currentColor",
+        strokeWidth: 0.5,
+      }),
+      ...(["start", "middle"] as const).flatMap((anchor) =>
+        [true, false].map((bold) =>
+          Plot.text(
+            labels.filter((label) =>
+              label.anchor === anchor && label.bold === bold
+            ),
+            {
+              x: "x",
+              y: "y",
+              text: "text",
+              fill: "fill",
+              textAnchor: anchor,
+              ...(bold ? { fontWeight: "bold" } : {}),
+            },
+          )
+        )
+      ),
+    ],
+  });
+}

@@ -1,0 +1,243 @@
+/**
+ * truesize: what packets cost in memory inside the Linux network stack, to the byte.
+ *
+ * A kernel is a value, a patch is a function: take a release with {@linkcode kernel}, apply patches with `am`, and ask
+ * {@linkcode truesizeOf} what a packet costs, {@linkcode datagramsUntilDrop} how many a socket takes,
+ * {@linkcode slabLayout} how a cache lies in memory. The allocators underneath ({@linkcode PageAllocator},
+ * {@linkcode PageFragCache}, {@linkcode PageFrag}) can be driven by hand.
+ *
+ * @example What does a full-size datagram cost?
+ * ```ts
+ * import { kernel, truesizeOf } from "@truesize/lab";
+ *
+ * const packet = truesizeOf({ kernel: kernel("6.18"), path: "veth", protocol: "udp", payload: 1472 });
+ * console.log(`${packet}`); // payload 1472 B, truesize 2304 B, ratio 0.639
+ * ```
+ *
+ * @module
+ */
+
+export type {
+  Build,
+  BuildOptions,
+  Fact,
+  FactChanges,
+  Facts,
+  IpFacts,
+  IxgbeFacts,
+  Kernel,
+  KernelFacts,
+  KernelValues,
+  PageFacts,
+  PageFragCacheFacts,
+  Patch,
+  ProvenanceRow,
+  SkbFacts,
+  SkbPageFragFacts,
+  SlubFacts,
+  TcpFacts,
+  TunFacts,
+  UdpFacts,
+  VhostFacts,
+  VirtioFacts,
+} from "./lib/kernel.ts";
+export { kernel, releases } from "./lib/releases/mod.ts";
+
+export { Gfp, type GfpBits, gfpNames } from "./lib/mm/gfp.ts";
+export {
+  PageAllocator,
+  type PageAllocatorOptions,
+} from "./lib/mm/page_alloc.ts";
+export { PageCounters } from "./lib/mm/page_counters.ts";
+export { type FragmentOptions, PageHold } from "./lib/mm/page_hold.ts";
+export type { FailPageAllocOptions } from "./lib/mm/fail_page_alloc.ts";
+export {
+  netdevFragSize,
+  PageFragCache,
+  type PageFragCacheOptions,
+} from "./lib/mm/page_frag_cache.ts";
+export { PageFragCacheCounters } from "./lib/mm/page_frag_block.ts";
+export { PageFrag1k } from "./lib/mm/page_frag_1k.ts";
+export {
+  PageFrag,
+  PageFragCounters,
+  type PageFragOptions,
+} from "./lib/mm/page_frag.ts";
+export {
+  type PageFragSock,
+  skPageFragHolder,
+  skPageFragRefill,
+  skStreamModerateSndbuf,
+} from "./lib/mm/sk_page_frag.ts";
+export { PageRefs } from "./lib/mm/page_ref.ts";
+export {
+  type PcpSizes,
+  pcpSizes,
+  PerCpuPages,
+  zoneBatchsize,
+} from "./lib/mm/pcp.ts";
+export {
+  minFreeKbytes,
+  type Watermarks,
+  zoneWatermarkOk,
+  zoneWatermarks,
+} from "./lib/mm/watermark.ts";
+export { Zone } from "./lib/mm/zone.ts";
+export { kmallocName, kmallocSizeRoundup } from "./lib/mm/kmalloc.ts";
+export {
+  SLAB_FLAGS,
+  type SlabFlag,
+  type SlabLayout,
+  slabLayout,
+  type SlabLayoutOptions,
+} from "./lib/mm/slab_layout.ts";
+
+export {
+  allocSkb,
+  buildSkb,
+  Frag,
+  type FragKind,
+  Head,
+  headAllocator,
+  type HeadKind,
+  napiAllocSkb,
+  napiGetFrags,
+  netdevAllocSkb,
+  skbAddPages,
+  skbAddRxFrag,
+  type SkbFrag,
+  skbHeadAlign,
+  skbMaxAlloc,
+  skbMaxOrder,
+  skbPut,
+  skbReserve,
+  skbTruesize,
+  SkBuff,
+  skbWithOverhead,
+} from "./lib/net/skbuff.ts";
+export {
+  pskbPullTail,
+  skbCondense,
+  skbPull,
+  skbPush,
+  skbTryCoalesce,
+} from "./lib/net/skb_coalesce.ts";
+export { ipAppendData, type OutputDevice } from "./lib/net/ip_output.ts";
+export { ipFragReasm } from "./lib/net/ip_fragment.ts";
+export {
+  type MemoryBlock,
+  type MemoryPiece,
+  type PacketBlock,
+  type PacketError,
+  PacketMemory,
+  type PieceKind,
+  type SkbMemory,
+} from "./lib/net/packet_memory.ts";
+export {
+  ReceiveQueue,
+  type ReceiveQueueOptions,
+  type SocketCounters,
+  type SocketKind,
+  soRcvbuf,
+} from "./lib/net/sock.ts";
+
+export {
+  loopbackDevice,
+  tcpSenderSkb,
+  vethDevice,
+} from "./lib/drivers/loopback.ts";
+export { tunGetUser, type TunOptions } from "./lib/drivers/tun.ts";
+export { vhostBufferLength, vhostNetReceive } from "./lib/drivers/vhost_net.ts";
+
+export {
+  type PacketOptions,
+  type PacketPath,
+  packetPaths,
+} from "./lib/experiments/packet_options.ts";
+export {
+  type ReceiveStrategy,
+  type SweepOptions,
+  type SweepSeries,
+  truesizeSweep,
+} from "./lib/experiments/sweep.ts";
+export {
+  sendFragments,
+  type SendFragmentsOptions,
+  type SentFragments,
+} from "./lib/experiments/send_fragments.ts";
+export {
+  type BlockOfBuffers,
+  buffersPerBlock,
+  type BuffersPerBlockOptions,
+} from "./lib/experiments/page_frag_blocks.ts";
+export { senderWmem, truesizeOf } from "./lib/experiments/truesize.ts";
+export {
+  datagramsUntilDrop,
+  type SocketFill,
+  type SocketFillOptions,
+} from "./lib/experiments/socket_fill.ts";
+
+export { threads } from "./lib/threads/mod.ts";
+export type {
+  FittedConstant,
+  ReproduceOptions,
+  Thread,
+  ThreadMessage,
+} from "./lib/threads/thread.ts";
+export { refillVersions } from "./lib/threads/skb_page_frag_refill.ts";
+
+export {
+  type Cell,
+  type CellKind,
+  errorPercent,
+  type KindMark,
+  kindMarks,
+  Table,
+  table,
+  type TableBundle,
+  type TableData,
+  type TableRow,
+  type TableTextOptions,
+} from "./lib/table.ts";
+export {
+  colorOf,
+  colors,
+  okabeIto,
+  type OkabeItoName,
+  textOn,
+} from "./lib/view/colors.ts";
+export {
+  Figure,
+  type FigureBundle,
+  type FigureParts,
+} from "./lib/view/figure.ts";
+export type { Rasteriser } from "./lib/view/raster.ts";
+export {
+  type ObservablePlotOptions,
+  plot,
+  type PlotMark,
+  type PlotModule,
+  type PlotOptions,
+} from "./lib/view/plot.ts";
+export {
+  type LineSeries,
+  plotLines,
+  type PlotLinesOptions,
+  type Point,
+} from "./lib/view/lines.ts";
+export {
+  drawMemory,
+  type DrawMemoryOptions,
+  memoryText,
+} from "./lib/view/memory.ts";
+export {
+  type BlockBuffer,
+  blockText,
+  drawBlock,
+  type DrawBlockOptions,
+  type FragBlock,
+} from "./lib/view/block.ts";
+export { drawPacket, packetText } from "./lib/view/packet.ts";
+export { type BenchResult, plotBench, runBench } from "./lib/view/bench.ts";
+export { type Progress, progress } from "./lib/view/progress.ts";
+export { html, markdown, show, type Showable } from "./lib/view/show.ts";

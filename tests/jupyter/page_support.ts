@@ -1,0 +1,119 @@
+/** What is measured in a page. The functions run in the browser. */
+
+// deno-lint-ignore no-explicit-any
+type Dom = any;
+
+/** What a person would see wrong in a notebook's page. */
+export interface PageReport {
+  /** How many drawings the outputs hold. */
+  readonly drawings: number;
+  /** How many tables the outputs hold. */
+  readonly tables: number;
+  /** How light the page is, from 0 to 1. */
+  readonly pageLightness: number;
+  /** How light the drawings' own colour is, each. */
+  readonly inkLightness: readonly number[];
+  /** A line for each fault. */
+  readonly faults: readonly string[];
+}
+
+/** Measures the outputs of a page by nbconvert; without outside names, as it is sent as text. */
+export function measurePage(): PageReport {
+  const { document, getComputedStyle } = globalThis as Dom;
+  const outputs: Dom[] = [
+    ...document.querySelectorAll(".jp-OutputArea-output"),
+  ];
+  const faults: string[] = [];
+  const inOutputs = (selector: string): Dom[] =>
+    outputs.flatMap((output) => [...output.querySelectorAll(selector)]);
+  const isShown = (element: Dom): boolean =>
+    getComputedStyle(element).display !== "none";
+  const lightness = (color: string): number => {
+    const [r = 0, g = 0, b = 0] = (color.match(/[\d.]+/g) ?? []).map(Number);
+    return (0.21 * r + 0.72 * g + 0.07 * b) / 255;
+  };
+
+  for (const element of inOutputs("svg, img, table").filter(isShown)) {
+    const { width, height } = element.getBoundingClientRect();
+    if (width < 20 || height < 20) {
+      faults.push(`a ${element.tagName} is ${width} by ${height} px`);
+    }
+  }
+  for (const text of inOutputs("svg text")) {
+    const box = text.getBoundingClientRect();
+    const frame = text.ownerSVGElement.getBoundingClientRect();
+    const cut = Math.max(
+      frame.left - box.left,
+      frame.top - box.top,
+      box.right - frame.right,
+      box.bottom - frame.bottom,
+    );
+    if (cut > 1) {
+      faults.push(
+        `the text ${JSON.stringify(text.textContent)} is cut by ${
+          cut.toFixed(1)
+        } px`,
+      );
+    }
+  }
+  for (const svg of inOutputs("svg")) {
+    const area = svg.closest(".jp-OutputArea-output").getBoundingClientRect();
+    const over = svg.getBoundingClientRect().right - area.right;
+    if (over > 1) {
+      faults.push(`a drawing is ${over.toFixed(1)} px wider than its place`);
+    }
+  }
+  const scrolling = outputs.filter((output) =>
+    output.scrollWidth > output.clientWidth + 1
+  );
+  for (const output of scrolling) {
+    const text = JSON.stringify(output.textContent.trim().slice(0, 40));
+    faults.push(
+      `an output scrolls sideways: ${output.scrollWidth} px in ${output.clientWidth}: ${text}`,
+    );
+  }
+  return {
+    drawings:
+      inOutputs("svg").filter((svg) => !svg.parentElement.closest("svg"))
+        .length,
+    tables: inOutputs("table").length,
+    pageLightness: lightness(getComputedStyle(document.body).backgroundColor),
+    inkLightness: inOutputs("svg").map((svg) =>
+      lightness(getComputedStyle(svg).color)
+    ),
+    faults,
+  };
+}
+
+/** What the classic Notebook makes of an untrusted output. */
+export interface ClassicOutput {
+  /** Widths, in px of the picture, of the images that are shown. */
+  readonly images: readonly number[];
+  /** How many inline drawings were kept. */
+  readonly drawings: number;
+  /** The text that is shown. */
+  readonly text: string;
+}
+
+/** Whether the classic Notebook trusts the open notebook, and what its outputs show. */
+export function measureClassic(): {
+  trusted: boolean;
+  outputs: ClassicOutput[];
+} {
+  const { document, getComputedStyle, Jupyter } = globalThis as Dom;
+  const cells: Dom[] = Jupyter.notebook.get_cells();
+  return {
+    trusted: cells.some((cell) =>
+      cell.output_area?.trusted && cell.output_area.outputs.length > 0
+    ),
+    outputs: [...document.querySelectorAll(".output_area")].map((
+      area: Dom,
+    ) => ({
+      images: [...area.querySelectorAll("img")]
+        .filter((image) => getComputedStyle(image).display !== "none")
+        .map((image) => image.naturalWidth),
+      drawings: area.querySelectorAll("svg").length,
+      text: area.innerText.replace(/\s+/g, " ").trim(),
+    })),
+  };
+}
