@@ -30,6 +30,7 @@ export type {
   KernelValues,
   PageFacts,
   PageFragCacheFacts,
+  PagePoolFacts,
   Patch,
   ProvenanceRow,
   SkbFacts,
@@ -56,7 +57,11 @@ export {
   PageFragCache,
   type PageFragCacheOptions,
 } from "./lib/mm/page_frag_cache.ts";
-export { PageFragCacheCounters } from "./lib/mm/page_frag_block.ts";
+export {
+  PageFragCacheCounters,
+  type PageFragCacheRules,
+  type PageFragCacheState,
+} from "./lib/mm/page_frag_block.ts";
 export { PageFrag1k } from "./lib/mm/page_frag_1k.ts";
 export {
   PageFrag,
@@ -141,6 +146,17 @@ export {
   soRcvbuf,
 } from "./lib/net/sock.ts";
 
+export { patches } from "./lib/patches/mod.ts";
+export {
+  definePatch,
+  type PatchDefinition,
+} from "./lib/patches/define_patch.ts";
+export {
+  skbPageFragRefillV1,
+  skbPageFragRefillV2,
+  skbPageFragRefillV3,
+} from "./lib/patches/skb_page_frag_refill.ts";
+
 export {
   loopbackDevice,
   tcpSenderSkb,
@@ -150,11 +166,29 @@ export { tunGetUser, type TunOptions } from "./lib/drivers/tun.ts";
 export { vhostBufferLength, vhostNetReceive } from "./lib/drivers/vhost_net.ts";
 
 export {
+  type IxgbeOptions,
+  ixgbeReceive,
+  IxgbeRingCounters,
+  type IxgbeRingOptions,
+  IxgbeRxRing,
+} from "./lib/drivers/ixgbe.ts";
+export { type IxgbeBuffers } from "./lib/drivers/ixgbe_buffers.ts";
+export {
+  PagePool,
+  PagePoolCounters,
+  type PagePoolOptions,
+  pagePoolReceive,
+  type PagePoolReceiveOptions,
+} from "./lib/drivers/page_pool.ts";
+export { HeldPackets } from "./lib/drivers/held_packets.ts";
+
+export {
   type PacketOptions,
   type PacketPath,
   packetPaths,
 } from "./lib/experiments/packet_options.ts";
 export {
+  receiveStrategies,
   type ReceiveStrategy,
   type SweepOptions,
   type SweepSeries,
@@ -169,6 +203,7 @@ export {
   type BlockOfBuffers,
   buffersPerBlock,
   type BuffersPerBlockOptions,
+  type CutBuffer,
 } from "./lib/experiments/page_frag_blocks.ts";
 export { senderWmem, truesizeOf } from "./lib/experiments/truesize.ts";
 export {
@@ -239,5 +274,6 @@ export {
 } from "./lib/view/block.ts";
 export { drawPacket, packetText } from "./lib/view/packet.ts";
 export { type BenchResult, plotBench, runBench } from "./lib/view/bench.ts";
+export { plotSweep, type PlotSweepOptions } from "./lib/view/sweep.ts";
 export { type Progress, progress } from "./lib/view/progress.ts";
 export { html, markdown, show, type Showable } from "./lib/view/show.ts";

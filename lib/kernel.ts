@@ -172,6 +172,8 @@ export interface SkbPageFragFacts {
   readonly minimum: number;
   /** Order policy: descending for those who may wait, descending for all, one attempt and then 0. */
   readonly orders: "descend-if-wait" | "descend" | "highest-then-0";
+  /** Whether a high-order attempt gives up after one pass of reclaim (`__GFP_NORETRY`). */
+  readonly highOrderNoRetry: boolean;
   /** Whether a high-order attempt may reclaim or compact. */
   readonly highOrderReclaims: boolean;
   /** Whether `net.core.high_order_alloc_disable` exists (5.3+). */
@@ -262,6 +264,16 @@ export interface VirtioFacts {
   readonly bigReceives: boolean;
   /** Bytes in front of each fresh block that record its DMA mapping (6.7 to 6.11 and later forms); 0: none. */
   readonly dmaRecord: number;
+  /** Whether a buffer that the record would push over its block's end is cut shorter; otherwise it overruns. */
+  readonly dmaShortens: boolean;
+  /** Free slots above which a poll refills the ring: half the ring, or half of what a poll may receive. */
+  readonly refillAbove: "ring/2" | "min(budget, ring)/2";
+}
+
+/** page_pool (net/core/page_pool.c). */
+export interface PagePoolFacts {
+  /** Whether the release has pools with fragments. */
+  readonly fragments: boolean;
 }
 
 /** ixgbe receive buffers (drivers/net/ethernet/intel/ixgbe/ixgbe_main.c). */
@@ -296,6 +308,8 @@ export interface KernelValues {
   readonly tun: TunFacts;
   /** virtio_net. */
   readonly virtio: VirtioFacts;
+  /** page_pool. */
+  readonly pagePool: PagePoolFacts;
   /** ixgbe. */
   readonly ixgbe: IxgbeFacts;
 }

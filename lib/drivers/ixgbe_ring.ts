@@ -166,7 +166,9 @@ export class IxgbeRxRing {
    * @throws {Error} The ring is closed.
    */
   receive(frame: number): number {
-    checkFrame(frame, IXGBE_MAX_FRAME);
+    if (frame >>> 0 !== frame || frame > IXGBE_MAX_FRAME) {
+      checkFrame(frame, IXGBE_MAX_FRAME);
+    }
     if (this.#closed) throw new Error("receive: the ring is closed");
     const { counters, buffers, kernel } = this;
     const unused = this.#unused();

@@ -6,7 +6,7 @@
 
 import type { Kernel } from "../kernel.ts";
 import { addSenderFrags, type OutputDevice } from "../net/ip_output.ts";
-import { allocSkb, skbPut, skbReserve, SkBuff } from "../net/skbuff.ts";
+import { allocSkb, skbPut, skbReserve, type SkBuff } from "../net/skbuff.ts";
 import { alignUp } from "../sim/align.ts";
 
 /** Link header that loopback and veth reserve room for, bytes (`ETH_HLEN`). */

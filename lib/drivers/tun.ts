@@ -17,7 +17,7 @@ import {
   skbMaxOrder,
   skbPut,
   skbReserve,
-  SkBuff,
+  type SkBuff,
 } from "../net/skbuff.ts";
 import { alignUp } from "../sim/align.ts";
 

@@ -5,7 +5,13 @@
  */
 
 import type { Kernel } from "../kernel.ts";
-import { buildSkb, Head, skbPut, skbReserve, SkBuff } from "../net/skbuff.ts";
+import {
+  buildSkb,
+  Head,
+  skbPut,
+  skbReserve,
+  type SkBuff,
+} from "../net/skbuff.ts";
 import { alignUp } from "../sim/align.ts";
 import { tunGetUser } from "./tun.ts";
 

@@ -72,7 +72,7 @@ export function mergeableRingSetup(
     throw new RangeError(`options.size must be a power of two, got ${size}`);
   }
   const budget = whole("options.budget", options.budget ?? 64, 1, 65535);
-  const { dma = false, dmaShortens = kernel.pageFragCache.drain } = options;
+  const { dma = false, dmaShortens = kernel.virtio.dmaShortens } = options;
   for (const [name, value] of Object.entries({ dma, dmaShortens })) {
     if (typeof value !== "boolean") {
       throw new TypeError(
@@ -86,7 +86,8 @@ export function mergeableRingSetup(
     );
   }
   const half = Math.floor(
-    (kernel.virtio.buildSkb ? Math.min(budget, size) : size) / 2,
+    (kernel.virtio.refillAbove === "ring/2" ? size : Math.min(budget, size)) /
+      2,
   );
   return {
     size,

@@ -225,6 +225,11 @@ export function packetSetup(
       }`,
     );
   }
+  if (options.path === "page-pool" && !kernel.pagePool.fragments) {
+    throw new RangeError(
+      `${who}(): path "page-pool" needs 5.15 or later, kernel is ${kernel.name}`,
+    );
+  }
   const { path } = options;
   const payload = integerIn(who, "payload", options.payload, 0, MAX_PAYLOAD);
   const protocol = oneOf(who, "protocol", options.protocol, PROTOCOLS, "udp");

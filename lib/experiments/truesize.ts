@@ -28,9 +28,9 @@ import {
   type OutputDevice,
   UDP_HEADER,
 } from "../net/ip_output.ts";
-import { PacketMemory } from "../net/packet_memory.ts";
+import { type PacketError, PacketMemory } from "../net/packet_memory.ts";
 import { pskbPullTail, skbPull } from "../net/skb_coalesce.ts";
-import { netdevAllocSkb, skbPut, SkBuff } from "../net/skbuff.ts";
+import { netdevAllocSkb, skbPut, type SkBuff } from "../net/skbuff.ts";
 import {
   type PacketOptions,
   type PacketSetup,
@@ -69,7 +69,7 @@ function receiveFrame(
     case "virtio-small":
       return virtioSmall(kernel, frame);
     case "ixgbe":
-      return ixgbeReceive(kernel, frame);
+      return ixgbeReceive(kernel, frame, { mtu: setup.mtu });
     case "page-pool":
       return pagePoolReceive(kernel, frame);
     case "netdev-alloc-skb":
@@ -99,7 +99,7 @@ function pullHeader(skb: SkBuff, length: number): void {
   if (missing > 0) pskbPullTail(skb, missing);
 }
 
-function framesReceived(setup: PacketSetup): SkBuff[] | "EINVAL" | "EMSGSIZE" {
+function framesReceived(setup: PacketSetup): SkBuff[] | PacketError {
   const { ip, payload, protocol, kernel } = setup;
   const ipHeader = ip === 4 ? IPV4_HEADER : IPV6_HEADER;
   if (protocol === "tcp") {
@@ -112,7 +112,7 @@ function framesReceived(setup: PacketSetup): SkBuff[] | "EINVAL" | "EMSGSIZE" {
     do {
       const bytes = Math.min(rest, segment);
       const skb = receiveFrame(setup, headers + bytes);
-      if (skb === null) return "EMSGSIZE";
+      if (skb === null) return "dropped";
       if (typeof skb === "string") return skb;
       skb.headerLen = headers;
       skbs.push(skb);
@@ -133,7 +133,7 @@ function framesReceived(setup: PacketSetup): SkBuff[] | "EINVAL" | "EMSGSIZE" {
       setup,
       ETHERNET_HEADER + ipHeader + fragmentHeader + size,
     );
-    if (skb === null) return "EMSGSIZE";
+    if (skb === null) return "dropped";
     if (typeof skb === "string") return skb;
     skb.headerLen = (setup.path === "tun" ? 0 : ETHERNET_HEADER) + ipHeader +
       fragmentHeader;
@@ -155,7 +155,7 @@ function framesReceived(setup: PacketSetup): SkBuff[] | "EINVAL" | "EMSGSIZE" {
 /** The skbs that one packet leaves in the receiving socket's queue. */
 export function receivedSkbs(
   setup: PacketSetup,
-): SkBuff[] | "EINVAL" | "EMSGSIZE" {
+): SkBuff[] | PacketError {
   if (setup.path !== "loopback" && setup.path !== "veth") {
     return framesReceived(setup);
   }

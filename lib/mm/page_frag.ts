@@ -140,7 +140,7 @@ export class PageFrag {
     this.#highMask = facts.highOrderReclaims ? ~0 : ~Gfp.__GFP_DIRECT_RECLAIM;
     // One pass only came when atomic callers were let in (3.14).
     this.#highGfp = Gfp.__GFP_COMP | Gfp.__GFP_NOWARN |
-      (this.#waitForHighOrder ? 0 : Gfp.__GFP_NORETRY);
+      (facts.highOrderNoRetry ? Gfp.__GFP_NORETRY : 0);
   }
 
   /**

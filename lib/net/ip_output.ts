@@ -5,7 +5,6 @@
  */
 
 import type { Kernel } from "../kernel.ts";
-import { alignUp } from "../sim/align.ts";
 import {
   allocSkb,
   Frag,
@@ -13,7 +12,7 @@ import {
   skbMaxAlloc,
   skbPut,
   skbReserve,
-  SkBuff,
+  type SkBuff,
 } from "./skbuff.ts";
 
 /** IPv4 header without options, bytes. */

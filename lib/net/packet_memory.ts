@@ -7,8 +7,11 @@
 import type { Kernel } from "../kernel.ts";
 import { Frag, headAllocator, type SkBuff } from "./skbuff.ts";
 
-/** What a kernel answers instead of taking the packet. */
-export type PacketError = "EINVAL" | "EMSGSIZE";
+/**
+ * What a kernel does instead of taking the packet: the error of the write that sends it, or `dropped` where the receiving
+ * driver throws it away and counts `rx_length_errors`.
+ */
+export type PacketError = "EINVAL" | "EMSGSIZE" | "dropped";
 
 /** What a piece of an allocation is for. */
 export type PieceKind =

@@ -147,7 +147,11 @@ export const linux_3_12: Release = firstRelease("3.12", {
     ),
     orders: fact("descend", "net/core/skbuff.c: __netdev_alloc_frag", TREE),
     bias: fact("constant", "net/core/skbuff.c: NETDEV_PAGECNT_MAX_BIAS", TREE),
-    biasValue: fact(32768, "net/core/skbuff.c: NETDEV_PAGECNT_MAX_BIAS", TREE),
+    biasValue: fact(
+      (b) => Math.max(32768, b.pageSize),
+      "net/core/skbuff.c: NETDEV_PAGECNT_MAX_BIAS",
+      TREE,
+    ),
     align: fact("none", "net/core/skbuff.c: __netdev_alloc_frag", TREE),
     dropsPfmemalloc: fact(
       false,
@@ -176,6 +180,11 @@ export const linux_3_12: Release = firstRelease("3.12", {
       "descend-if-wait",
       "net/core/sock.c: sk_page_frag_refill",
       TREE,
+    ),
+    highOrderNoRetry: fact(
+      false,
+      "net/core/sock.c: sk_page_frag_refill",
+      `${TREE}; 3.14 and stable trees add it`,
     ),
     highOrderReclaims: fact(true, "net/core/sock.c: sk_page_frag_refill", TREE),
     highOrderSysctl: fact(
@@ -283,10 +292,27 @@ export const linux_3_12: Release = firstRelease("3.12", {
       "drivers/net/virtio_net.c: receive_big",
       `${TREE}: passes length 0 to page_to_skb`,
     ),
+    dmaShortens: fact(
+      false,
+      "drivers/net/virtio_net.c: add_recvbuf_mergeable",
+      "no record",
+    ),
+    refillAbove: fact(
+      "ring/2",
+      "drivers/net/virtio_net.c: virtnet_receive",
+      "3.14 tree by the specification; 3.12 counts what is posted",
+    ),
     dmaRecord: fact(
       0,
       "drivers/net/virtio_net.c: virtnet_rq_alloc",
       "arrived in 6.7",
+    ),
+  },
+  pagePool: {
+    fragments: fact(
+      false,
+      "net/core/page_pool.c: page_pool_alloc_frag",
+      "pools arrived in 4.18, fragments in 5.15",
     ),
   },
   ixgbe: {

@@ -49,6 +49,11 @@ export const linux_4_3: Release = laterRelease(linux_3_12, "4.3", {
       "net/core/sock.c: skb_page_frag_refill",
       TREE,
     ),
+    highOrderNoRetry: fact(
+      true,
+      "net/core/sock.c: skb_page_frag_refill",
+      TREE,
+    ),
     highOrderReclaims: fact(
       false,
       "net/core/sock.c: skb_page_frag_refill",

@@ -166,6 +166,11 @@ export const linux_6_1: Release = laterRelease(linux_4_3, "6.1", {
       "drivers/net/virtio_net.c: get_mergeable_buf_len",
       TREE,
     ),
+    refillAbove: fact(
+      "min(budget, ring)/2",
+      "drivers/net/virtio_net.c: virtnet_receive",
+      TREE,
+    ),
     countsHole: fact(
       true,
       "drivers/net/virtio_net.c: add_recvbuf_mergeable",
@@ -178,6 +183,9 @@ export const linux_6_1: Release = laterRelease(linux_4_3, "6.1", {
       TREE,
     ),
     small: fact("build_skb", "drivers/net/virtio_net.c: receive_small", TREE),
+  },
+  pagePool: {
+    fragments: fact(true, "net/core/page_pool.c: page_pool_alloc_frag", TREE),
   },
   ixgbe: {
     rx: fact(

@@ -56,6 +56,11 @@ export const linux_6_12: Release = laterRelease(linux_6_8, "6.12", {
     bias: fact(0, "drivers/vhost/net.c: vhost_net_build_xdp", TREE),
   },
   virtio: {
+    dmaShortens: fact(
+      true,
+      "drivers/net/virtio_net.c: add_recvbuf_mergeable",
+      TREE,
+    ),
     dmaRecord: fact(
       16,
       "drivers/net/virtio_net.c: virtnet_rq_alloc",

@@ -212,6 +212,7 @@ class KernelRecord implements Kernel {
   readonly tcp: Kernel["tcp"];
   readonly tun: Kernel["tun"];
   readonly virtio: Kernel["virtio"];
+  readonly pagePool: Kernel["pagePool"];
   readonly ixgbe: Kernel["ixgbe"];
   readonly #release: Release;
 
@@ -231,6 +232,7 @@ class KernelRecord implements Kernel {
     this.tcp = values.tcp;
     this.tun = values.tun;
     this.virtio = values.virtio;
+    this.pagePool = values.pagePool;
     this.ixgbe = values.ixgbe;
     this.#release = release;
     Object.freeze(this);

@@ -112,6 +112,10 @@ export const colors: Readonly<Record<string, string>> = Object.freeze({
   "virtio-small": bluishGreen,
   ixgbe: blue,
   "page-pool": orange,
+  "tap, non-blocking": orange,
+  "virtio small": bluishGreen,
+  "virtio mergeable, 6.1": vermillion,
+  "virtio, a page each (2013)": reddishPurple,
 
   "3.12": "#888888",
   "net-next-2013-10": orange,

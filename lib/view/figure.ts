@@ -121,15 +121,43 @@ export class Figure {
   }
 
   /**
-   * What Jupyter shows.
+   * What Jupyter shows. The HTML also holds the picture, hidden: where a notebook is not trusted, its front end drops the
+   * SVG and the `style` that hides the picture.
    *
    * @returns The forms by their MIME types.
    */
   [Symbol.for("Jupyter.display")](): FigureBundle {
+    const png = this.png().toBase64();
+    const picture =
+      `<img style="display:none" alt="" width="${this.width}" src="data:image/png;base64,${png}">`;
+    const html = this.toHTML().replace("</figure>", `${picture}</figure>`);
     return {
       "text/plain": this.toText(),
-      "text/html": this.toHTML(),
-      "image/png": this.png().toBase64(),
+      "text/html": html.replace(/<svg[\s\S]*<\/svg>/, hideWords),
+      "image/png": png,
     };
   }
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&apos;": "'",
+  "&nbsp;": "\u00a0",
+};
+
+// What drops an svg as unsafe leaves its words behind, unless they are CDATA; a browser draws both alike.
+function hideWords(svg: string): string {
+  return svg.replace(/>([^<]*[^<\s][^<]*)</g, (_, words: string) => {
+    const plain = words.replace(
+      /&(?:amp|lt|gt|quot|apos|nbsp);|&#(\d+);/g,
+      (entity, code?: string) =>
+        code === undefined
+          ? entities[entity]!
+          : String.fromCodePoint(Number(code)),
+    );
+    return `><![CDATA[${plain}]]><`;
+  });
 }

@@ -7,6 +7,7 @@
 import { PacketMemory } from "../net/packet_memory.ts";
 import type { Figure } from "./figure.ts";
 import { drawMemory, memoryText } from "./memory.ts";
+import { count } from "./pixels.ts";
 
 /** More skbs than this make a drawing of bars too thin to read. */
 const MOST_BLOCKS = 24;
@@ -41,7 +42,9 @@ export function drawPacket(
   const shown = blocks.slice(0, MOST_BLOCKS);
   const rest = blocks.length - shown.length;
   const title = options.title ??
-    `${packet.payload} bytes of payload are charged ${packet.truesize}${
+    `${count(packet.payload)} bytes of payload are charged ${
+      count(packet.truesize)
+    }${
       rest > 0 ? ` (first ${shown.length} of ${blocks.length} allocations)` : ""
     }`;
   return drawMemory(shown, { title, width: options.width });

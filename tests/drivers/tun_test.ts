@@ -1,5 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { kernel, SkBuff, tunGetUser, type TunOptions } from "@truesize/lab";
+import {
+  kernel,
+  type SkBuff,
+  tunGetUser,
+  type TunOptions,
+} from "@truesize/lab";
 
 const TUN: TunOptions = {
   tap: false,

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import {
   kernel,
-  SkBuff,
+  type SkBuff,
   vhostBufferLength,
   vhostNetReceive,
 } from "@truesize/lab";

@@ -12,7 +12,7 @@ import {
   skbPut,
   skbReserve,
   skbTryCoalesce,
-  SkBuff,
+  type SkBuff,
 } from "@truesize/lab";
 
 const k = kernel("6.18");
