@@ -277,3 +277,23 @@ export { type BenchResult, plotBench, runBench } from "./lib/view/bench.ts";
 export { plotSweep, type PlotSweepOptions } from "./lib/view/sweep.ts";
 export { type Progress, progress } from "./lib/view/progress.ts";
 export { html, markdown, show, type Showable } from "./lib/view/show.ts";
+export {
+  VhostNetPageFrag,
+  type VhostNetPageFragOptions,
+} from "./lib/drivers/vhost_net_page_frag.ts";
+export {
+  ewmaAdd,
+  mergeableBufferLength,
+  type MergeableBufferOptions,
+  virtioBig,
+  type VirtioBigOptions,
+  virtioMergeable,
+  type VirtioMergeableOptions,
+  virtioSmall,
+  type VirtioSmallOptions,
+} from "./lib/drivers/virtio_net.ts";
+export { MergeableRing, type RingMemory } from "./lib/drivers/virtio_ring.ts";
+export {
+  MergeableRingCounters,
+  type MergeableRingOptions,
+} from "./lib/drivers/virtio_ring_options.ts";
