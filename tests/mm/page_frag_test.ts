@@ -134,6 +134,12 @@ function linux314(): Kernel {
         symbol: "skb_page_frag_refill",
         origin: "test",
       },
+      highOrderNoRetry: {
+        value: true,
+        file: "net/core/sock.c",
+        symbol: "skb_page_frag_refill",
+        origin: "test",
+      },
     },
   });
 }
