@@ -188,7 +188,6 @@ export {
   packetPaths,
 } from "./lib/experiments/packet_options.ts";
 export {
-  receiveStrategies,
   type ReceiveStrategy,
   type SweepOptions,
   type SweepSeries,
@@ -244,7 +243,9 @@ export {
 export {
   Figure,
   type FigureBundle,
+  type FigureData,
   type FigureParts,
+  type FigureRow,
 } from "./lib/view/figure.ts";
 export type { Rasteriser } from "./lib/view/raster.ts";
 export {
@@ -274,7 +275,11 @@ export {
 } from "./lib/view/block.ts";
 export { drawPacket, packetText } from "./lib/view/packet.ts";
 export { type BenchResult, plotBench, runBench } from "./lib/view/bench.ts";
-export { plotSweep, type PlotSweepOptions } from "./lib/view/sweep.ts";
+export {
+  plotSweep,
+  type PlotSweepOptions,
+  receiveStrategies,
+} from "./lib/view/sweep.ts";
 export { type Progress, progress } from "./lib/view/progress.ts";
 export { html, markdown, show, type Showable } from "./lib/view/show.ts";
 export {

@@ -5,7 +5,6 @@
  */
 
 import type { Kernel } from "../kernel.ts";
-import { kernel } from "../releases/mod.ts";
 import { type PacketOptions, packetSetup } from "./packet_options.ts";
 import { truesizeOf } from "./truesize.ts";
 
@@ -37,43 +36,6 @@ export interface SweepSeries {
   readonly truesize: Int32Array;
   /** payload / truesize; 0 where the kernel refuses the packet. */
   readonly ratio: Float64Array;
-}
-
-/**
- * Five ways to receive a datagram, from a fragment of just its size to a page of its own: the strategies of the README's
- * picture and of the first notebook.
- *
- * @example
- * ```ts
- * import { receiveStrategies, truesizeSweep } from "@truesize/lab";
- * import { assertEquals } from "@std/assert";
- *
- * const charges = truesizeSweep({ strategies: receiveStrategies(), from: 1472 }).map(({ truesize }) => truesize[0]);
- * assertEquals(charges, [2176, 2304, 2176, 2816, 4864]);
- * ```
- */
-export function receiveStrategies(): ReceiveStrategy[] {
-  const today = kernel("6.18");
-  return [
-    {
-      label: "tap, non-blocking",
-      kernel: today,
-      path: "tap",
-      nonblocking: true,
-    },
-    { label: "veth", kernel: today, path: "veth" },
-    { label: "virtio small", kernel: today, path: "virtio-small" },
-    {
-      label: "virtio mergeable, 6.1",
-      kernel: kernel("6.1"),
-      path: "virtio-mergeable",
-    },
-    {
-      label: "virtio, a page each (2013)",
-      kernel: kernel("net-next-2013-10"),
-      path: "virtio-mergeable",
-    },
-  ];
 }
 
 function whole(name: string, value: number, min: number): number {

@@ -14,6 +14,7 @@ import {
   PageFragCacheCounters,
   type PageFragCacheRules,
   pageFragCacheRules,
+  type PageFragCacheState,
 } from "./page_frag_block.ts";
 import { pageFragAllocDown } from "./page_frag_down_4_2.ts";
 import {
@@ -101,6 +102,7 @@ export class PageFragCache {
   readonly #blockMask: number;
   readonly #blockKind: number;
   readonly #shape: number;
+  readonly #down: boolean;
   readonly #aligns: boolean;
 
   /**
@@ -129,6 +131,7 @@ export class PageFragCache {
     this.#blockMask = -1 << this.rules.order;
     this.#blockKind = PAGE_USED | this.rules.order;
     this.speculate = speculate;
+    this.#down = facts.direction === "down";
     this.#aligns = facts.align !== "none";
     this.#shape = facts.direction === "down"
       ? DOWN_4_2
@@ -153,6 +156,19 @@ export class PageFragCache {
       refuseFragsz(fragsz);
     }
     if (align !== 1) checkAlign(align, this.#aligns, this.kernel.name);
+    // The block has room: all that most calls do, down from its end or up from its start.
+    if (this.#down) {
+      const next = this.offset - fragsz;
+      // An offset over the size is one that wrapped (4.2 to 5.19).
+      if (next >= 0 && this.offset <= this.size) {
+        const offset = next & -align;
+        return this.#cut(offset, offset, next - offset);
+      }
+    } else {
+      const offset = (this.offset + align - 1) & -align;
+      const end = offset + fragsz;
+      if (end <= this.size) return this.#cut(offset, end, offset - this.offset);
+    }
     switch (this.#shape) {
       case UP_3_7:
         return netdevAllocFrag(this, fragsz, gfp);
@@ -161,6 +177,14 @@ export class PageFragCache {
       default:
         return pageFragAllocUp(this, fragsz, gfp, align);
     }
+  }
+
+  #cut(start: number, offset: number, gap: number): number {
+    const state = this as PageFragCacheState;
+    if (gap !== 0) state.counters.wastedBytes += gap;
+    state.offset = offset;
+    state.bias--;
+    return this.base + start;
   }
 
   /**

@@ -89,7 +89,8 @@ export function toText(data: TableData, ascii: boolean): string {
     .trimEnd() + "\n";
 }
 
-function csvField(value: string | number | null): string {
+/** One field of a CSV line (RFC 4180). */
+export function csvField(value: string | number | null): string {
   const text = value === null ? "" : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
@@ -124,7 +125,7 @@ export function toCSV(data: TableData): string {
 }
 
 /** Keeps kernel names such as `tcp_rmem[2]` and `skb->len | 1` what they are. */
-function markdownText(text: string): string {
+export function markdownText(text: string): string {
   return text.replace(/[\\|*_`<>[\]~$&]/g, "\\$&").replace(
     /\s*[\r\n]+\s*/g,
     " ",

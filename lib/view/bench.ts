@@ -111,6 +111,7 @@ export function plotBench(
     marginLeft: Math.min(300, 20 + longest * 7),
     marginRight: 60,
     height: 60 + bars.length * 26,
+    data: bars,
     x: { label: "ns per operation", domain: [0, most], grid: true },
     y: { label: null, domain: bars.map(({ name }) => name) },
     marks: (Plot) => [

@@ -318,6 +318,15 @@ export async function drawBlock(
     height,
     boxes,
     labels,
+    all.flatMap(({ label = "", buffers }, b) =>
+      buffers.map(({ offset, size, free = false }) => ({
+        block: b,
+        label,
+        offset,
+        size,
+        free: free ? 1 : 0,
+      }))
+    ),
   );
 }
 

@@ -5,7 +5,7 @@
  */
 
 import type { Rasteriser } from "./raster.ts";
-import { escapeHTML } from "../table/forms.ts";
+import { csvField, escapeHTML, markdownText } from "../table/forms.ts";
 
 /** What Jupyter shows of a figure. */
 export interface FigureBundle {
@@ -17,6 +17,17 @@ export interface FigureBundle {
   readonly "image/png": string;
   /** A display may carry further forms; a figure has none. */
   readonly [mime: string]: string;
+}
+
+/** One row of the data behind a figure: values by column. */
+export type FigureRow = Readonly<Record<string, string | number | null>>;
+
+/** A figure as plain data. */
+export interface FigureData {
+  /** What the figure shows: its finding. */
+  readonly title: string;
+  /** The data behind it; empty where the figure was made of marks alone. */
+  readonly data: readonly FigureRow[];
 }
 
 /** What a figure is made of. */
@@ -31,6 +42,8 @@ export interface FigureParts {
   readonly width: number;
   /** In px. */
   readonly height: number;
+  /** The data behind the drawing. */
+  readonly data: readonly FigureRow[];
   /** From {@link loadRasteriser}. */
   readonly rasterise: Rasteriser;
 }
@@ -121,6 +134,55 @@ export class Figure {
   }
 
   /**
+   * The data behind the drawing as CSV (RFC 4180): a line of column names, then a line a row.
+   *
+   * @returns Lines, each ended with CR LF.
+   */
+  toCSV(): string {
+    const { data } = this.#parts;
+    const columns = columnsOf(data);
+    return [
+      columns,
+      ...data.map((row) => columns.map((key) => row[key] ?? null)),
+    ]
+      .map((line) => line.map(csvField).join(",") + "\r\n").join("");
+  }
+
+  /**
+   * Title and data, for `JSON.stringify`.
+   *
+   * @returns Plain data.
+   */
+  toJSON(): FigureData {
+    return { title: this.title, data: this.#parts.data };
+  }
+
+  /**
+   * Title and data as Markdown.
+   *
+   * @returns The title in bold and a pipe table.
+   */
+  toMarkdown(): string {
+    const { data } = this.#parts;
+    const columns = columnsOf(data);
+    const line = (fields: readonly string[]): string =>
+      `| ${fields.join(" | ")} |`;
+    const title = `**${markdownText(this.title)}**\n`;
+    if (columns.length === 0) return title;
+    return [
+      title,
+      line(columns.map(markdownText)),
+      line(
+        columns.map((key) => typeof data[0]![key] === "number" ? "--:" : ":--"),
+      ),
+      ...data.map((row) =>
+        line(columns.map((key) => markdownText(String(row[key] ?? ""))))
+      ),
+      "",
+    ].join("\n");
+  }
+
+  /**
    * What Jupyter shows. The HTML also holds the picture, hidden: where a notebook is not trusted, its front end drops the
    * SVG and the `style` that hides the picture.
    *
@@ -137,6 +199,10 @@ export class Figure {
       "image/png": png,
     };
   }
+}
+
+function columnsOf(data: readonly FigureRow[]): string[] {
+  return [...new Set(data.flatMap((row) => Object.keys(row)))];
 }
 
 const entities: Readonly<Record<string, string>> = {

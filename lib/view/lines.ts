@@ -169,6 +169,15 @@ export async function plotLines(options: PlotLinesOptions): Promise<Figure> {
     height,
     marginTop,
     marginBottom,
+    data: series.flatMap(({ label, points, published = [] }) => [
+      ...points.map(([x, y]) => ({ series: label, kind: "line", x, y })),
+      ...published.map(([x, y]) => ({
+        series: label,
+        kind: "published",
+        x,
+        y,
+      })),
+    ]),
     marks: (Plot) => [
       ...(typeof marks === "function" ? marks(Plot) : marks),
       ...lines.map(({ kept, stroke, step, dashed }) =>

@@ -234,6 +234,14 @@ export async function drawMemory(
     height,
     boxes,
     labels,
+    blocks.flatMap(({ label, allocator, pieces }) =>
+      pieces.map((piece) => ({
+        block: label,
+        allocator,
+        piece: piece.label,
+        bytes: piece.bytes,
+      }))
+    ),
   );
 }
 

@@ -6,7 +6,7 @@
 
 // @ts-types="npm:@types/d3-format@3.0.4"
 import { format } from "d3-format";
-import type { Figure } from "./figure.ts";
+import type { Figure, FigureRow } from "./figure.ts";
 import { plot } from "./plot.ts";
 
 /** Space between a drawing and its figure's edge, in px. */
@@ -75,6 +75,7 @@ export function cut(line: string, width: number): string[] {
  * @param height In px.
  * @param boxes The boxes, the lowest first.
  * @param labels The texts.
+ * @param data What is drawn, as rows.
  * @returns The figure.
  */
 export async function plotPixels(
@@ -84,11 +85,13 @@ export async function plotPixels(
   height: number,
   boxes: readonly Box[],
   labels: readonly Label[],
+  data: readonly FigureRow[],
 ): Promise<Figure> {
   const identity = { type: "identity" as const, axis: null };
   return await plot({
     title,
     text,
+    data,
     width,
     height,
     margin: 0,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Figure } from "./figure.ts";
+import { Figure, type FigureRow } from "./figure.ts";
 import { loadRasteriser } from "./raster.ts";
 import { textWidth, wrapText } from "./text_width.ts";
 
@@ -31,6 +31,8 @@ export interface PlotOptions extends
   readonly subtitle?: string | undefined;
   /** One line about the plot for terminals; the subtitle by default. */
   readonly text?: string | undefined;
+  /** The data behind the marks, for the figure's CSV, JSON and Markdown forms. */
+  readonly data?: readonly FigureRow[] | undefined;
   /** The marks, or a function that makes them with the Plot module it is given. */
   readonly marks:
     | readonly PlotMark[]
@@ -159,7 +161,8 @@ function normaliseIds(svg: string): string {
  * ```
  */
 export async function plot(options: PlotOptions): Promise<Figure> {
-  const { title, subtitle = "", text = subtitle, marks, ...rest } = options;
+  const { title, subtitle = "", text = subtitle, marks, data, ...rest } =
+    options;
   if (typeof title !== "string") {
     throw new TypeError(`title is ${String(title)}; a string is needed`);
   }
@@ -250,6 +253,7 @@ export async function plot(options: PlotOptions): Promise<Figure> {
     svg: normaliseIds(svg),
     width,
     height: body + head,
+    data: data ?? [],
     rasterise,
   });
 }

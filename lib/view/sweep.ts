@@ -4,9 +4,47 @@
  * @module
  */
 
-import type { SweepSeries } from "../experiments/sweep.ts";
+import type { ReceiveStrategy, SweepSeries } from "../experiments/sweep.ts";
+import { kernel } from "../releases/mod.ts";
 import type { Figure } from "./figure.ts";
 import { plotLines } from "./lines.ts";
+
+/**
+ * Five ways to receive a datagram, from a fragment of just its size to a page of its own: the strategies of the README's
+ * picture and of the first notebook.
+ *
+ * @example
+ * ```ts
+ * import { receiveStrategies, truesizeSweep } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const charges = truesizeSweep({ strategies: receiveStrategies(), from: 1472 }).map(({ truesize }) => truesize[0]);
+ * assertEquals(charges, [2176, 2304, 2176, 2816, 4864]);
+ * ```
+ */
+export function receiveStrategies(): ReceiveStrategy[] {
+  const today = kernel("6.18");
+  return [
+    {
+      label: "tap, non-blocking",
+      kernel: today,
+      path: "tap",
+      nonblocking: true,
+    },
+    { label: "veth", kernel: today, path: "veth" },
+    { label: "virtio small", kernel: today, path: "virtio-small" },
+    {
+      label: "virtio mergeable, 6.1",
+      kernel: kernel("6.1"),
+      path: "virtio-mergeable",
+    },
+    {
+      label: "virtio, a page each (2013)",
+      kernel: kernel("net-next-2013-10"),
+      path: "virtio-mergeable",
+    },
+  ];
+}
 
 /** How to plot a sweep. */
 export interface PlotSweepOptions {

@@ -117,3 +117,20 @@ Deno.test("sizes follow MAX_SKB_FRAGS and the page size", () => {
     9088 + 320 + 256,
   );
 });
+
+Deno.test("vhost_net_test's receive phase: 16 + 256 bytes by release", () => {
+  assertEquals(
+    ["4.3", "6.1", "6.8"].map((name) => allocSkb(kernel(name), 272).truesize),
+    [1280, 1280, 896],
+  );
+  // A build with a small MAX_TCP_HEADER finds no small head for them.
+  assertEquals(
+    allocSkb(kernel("6.8", { maxTcpHeader: 256 }), 272).truesize,
+    1280,
+  );
+});
+
+Deno.test("an skb without data: 320 bytes of shared info in kmalloc-512, later in a small head", () => {
+  assertEquals(allocSkb(kernel("4.3"), 0).truesize, 768);
+  assertEquals(allocSkb(kernel("6.8"), 0).truesize, 896);
+});

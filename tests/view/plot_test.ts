@@ -208,3 +208,27 @@ Deno.test("lines that cannot be drawn are refused", async () => {
     "series[0].points[0] is [0, NaN]",
   );
 });
+
+Deno.test("a figure gives the data behind it as CSV, JSON and Markdown", async () => {
+  const figure = await plotLines({
+    title: "Two | points",
+    series: [{
+      label: "a, b",
+      points: [[1, 2], [3, 4]],
+      published: [[1, 2.5]],
+    }],
+  });
+  assertEquals(
+    figure.toCSV(),
+    'series,kind,x,y\r\n"a, b",line,1,2\r\n"a, b",line,3,4\r\n"a, b",published,1,2.5\r\n',
+  );
+  assertEquals(figure.toJSON().title, "Two | points");
+  assertEquals(figure.toJSON().data.length, 3);
+  const lines = figure.toMarkdown().split("\n");
+  assertEquals(lines[0], "**Two \\| points**");
+  assertEquals(lines[2], "| series | kind | x | y |");
+  assertEquals(lines[3], "| :-- | :-- | --: | --: |");
+  assertEquals(lines[4], "| a, b | line | 1 | 2 |");
+  const bare = await plot({ title: "Bare", marks: (Plot) => [Plot.frame()] });
+  assertEquals([bare.toCSV(), bare.toMarkdown()], ["\r\n", "**Bare**\n"]);
+});
