@@ -3,6 +3,8 @@
 import type { BuildOptions, Kernel } from "../kernel.ts";
 import { linux_3_12 } from "./linux_3_12.ts";
 import { linux_4_3 } from "./linux_4_3.ts";
+import { linux_4_6 } from "./linux_4_6.ts";
+import { linux_5_12 } from "./linux_5_12.ts";
 import { linux_6_1 } from "./linux_6_1.ts";
 import { linux_6_12 } from "./linux_6_12.ts";
 import { linux_6_18 } from "./linux_6_18.ts";
@@ -16,6 +18,8 @@ const RELEASES: readonly Release[] = [
   net_next_2013_10,
   linux_4_3,
   net_next_2015_10,
+  linux_4_6,
+  linux_5_12,
   linux_6_1,
   linux_6_8,
   linux_6_12,
@@ -30,7 +34,7 @@ export const releases: readonly string[] = Object.freeze(
 /**
  * A kernel release as a value: its sizes, constants and rules, for a build.
  *
- * @param name Release: `"3.12"`, `"net-next-2013-10"`, `"4.3"`, `"net-next-2015-10"`, `"6.1"` (6.1.192), `"6.8"`,
+ * @param name Release: `"3.12"`, `"net-next-2013-10"`, `"4.3"`, `"net-next-2015-10"`, `"4.6"`, `"5.12"`, `"6.1"` (6.1.192), `"6.8"`,
  *   `"6.12"` or `"6.18"`.
  * @param build Build options that move sizes; absent ones take the release's defaults (x86-64, 4 KiB pages).
  * @returns An immutable kernel; patches are applied with {@linkcode Kernel.am}.

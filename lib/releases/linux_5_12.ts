@@ -1,0 +1,175 @@
+/** Linux 5.12: heads that NAPI keeps for reuse. Read in later trees, dated by their commits. @module */
+
+import { linux_4_6 } from "./linux_4_6.ts";
+import { sharedInfoSize } from "./linux_3_12.ts";
+import { fact, laterRelease, type Release } from "./release.ts";
+
+const TREE = "6.1.192 tree";
+
+/** Linux 5.12. */
+export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
+  page: {
+    coldPages: fact(
+      false,
+      "include/linux/gfp.h: __GFP_COLD",
+      "removed in 4.15",
+    ),
+    pcpBatchCap: fact(
+      (b) => 1024 * 1024 / b.pageSize,
+      "mm/page_alloc.c: zone_batchsize",
+      `${TREE}; since 4.19`,
+    ),
+    minFreeKbytesMax: fact(
+      262144,
+      "mm/page_alloc.c: calculate_min_free_kbytes",
+      `${TREE}; UNVERIFIED for 5.12`,
+    ),
+  },
+  slub: {
+    kmallocNames: fact(
+      "short",
+      "mm/slab_common.c: kmalloc_info",
+      `${TREE}; since 5.0`,
+    ),
+  },
+  skb: {
+    netdevKmallocMax: fact(
+      (b) => 1024 - sharedInfoSize(b, 48, 16),
+      "net/core/skbuff.c: __netdev_alloc_skb",
+      `${TREE}; since 5.11`,
+    ),
+    condense: fact(
+      true,
+      "net/core/skbuff.c: skb_condense",
+      `${TREE}; since 4.10`,
+    ),
+    napiKmallocMax: fact(
+      (b) => 1024 - sharedInfoSize(b, 48, 16),
+      "net/core/skbuff.c: __napi_alloc_skb",
+      "since 5.11; 1 KiB fragments came in 6.1",
+    ),
+  },
+  pageFragCache: {
+    bias: fact(
+      "constant",
+      "mm/page_alloc.c: page_frag_alloc_align",
+      `${TREE}; since 5.1`,
+    ),
+    biasValue: fact(
+      (b) => Math.max(32768, b.pageSize) + 1,
+      "include/linux/mm_types.h: PAGE_FRAG_CACHE_MAX_SIZE",
+      `${TREE}; since 5.1`,
+    ),
+    align: fact(
+      "mask",
+      "mm/page_alloc.c: page_frag_alloc_align",
+      `${TREE}; since 5.12`,
+    ),
+    dropsPfmemalloc: fact(
+      true,
+      "mm/page_alloc.c: page_frag_alloc_align",
+      `${TREE}; since 5.10`,
+    ),
+    roundsToCacheLine: fact(
+      true,
+      "net/core/skbuff.c: __netdev_alloc_frag_align",
+      `${TREE}; UNVERIFIED for 5.12`,
+    ),
+  },
+  skbPageFrag: {
+    holder: fact(
+      "not-in-reclaim",
+      "include/net/sock.h: sk_page_frag",
+      `${TREE}; since 5.4`,
+    ),
+    highOrderSysctl: fact(
+      true,
+      "net/core/sock.c: net_high_order_alloc_disable_key",
+      `${TREE}; since 5.3`,
+    ),
+  },
+  vhost: {
+    frag: fact(
+      "own-refill",
+      "drivers/vhost/net.c: vhost_net_page_frag_refill",
+      `${TREE}; since 4.20`,
+    ),
+    bias: fact(
+      65535,
+      "drivers/vhost/net.c: vhost_net_page_frag_refill",
+      `${TREE}; since 5.2`,
+    ),
+  },
+  udp: {
+    full: fact(
+      "rmem > rcvbuf",
+      "net/ipv4/udp.c: __udp_enqueue_schedule_skb",
+      `${TREE}; since 4.10`,
+    ),
+    giveBack: fact(
+      "batched",
+      "net/ipv4/udp.c: udp_rmem_release",
+      `${TREE}; since 4.10`,
+    ),
+  },
+  ip: {
+    udpFragmentOffload: fact(
+      false,
+      "net/ipv4/ip_output.c: __ip_append_data",
+      "UFO was removed in 4.14",
+    ),
+    reassemblyCoalesces: fact(
+      "both",
+      "net/ipv4/inet_fragment.c: inet_frag_reasm_finish",
+      `${TREE}; since 5.1`,
+    ),
+  },
+  tcp: {
+    linear: fact(
+      0,
+      "net/ipv4/tcp.c: tcp_stream_alloc_skb",
+      `${TREE}; since 4.16, UNVERIFIED`,
+    ),
+  },
+  tun: {
+    buildSkb: fact(
+      true,
+      "drivers/net/tun.c: tun_build_skb",
+      `${TREE}; since 4.14`,
+    ),
+    napi: fact(
+      true,
+      "drivers/net/tun.c: tun_napi_alloc_frags",
+      `${TREE}; since 4.15`,
+    ),
+  },
+  virtio: {
+    bufferAlign: fact(
+      (b) => b.cacheLine,
+      "drivers/net/virtio_net.c: get_mergeable_buf_len",
+      `${TREE}; since 4.12`,
+    ),
+    countsHole: fact(
+      true,
+      "drivers/net/virtio_net.c: add_recvbuf_mergeable",
+      `${TREE}; since 4.13`,
+    ),
+    small: fact(
+      "build_skb",
+      "drivers/net/virtio_net.c: receive_small",
+      `${TREE}; since 4.13`,
+    ),
+    refillAbove: fact(
+      "min(budget, ring)/2",
+      "drivers/net/virtio_net.c: virtnet_receive",
+      `${TREE}; UNVERIFIED for 5.12`,
+    ),
+  },
+  ixgbe: {
+    rx: fact(
+      "build_skb",
+      "drivers/net/ethernet/intel/ixgbe/ixgbe_main.c: ixgbe_build_skb",
+      `${TREE}; since 4.12`,
+    ),
+  },
+}, { cpus: 2, maxTcpHeader: 320, alignsMaxTcpHeader: true });
