@@ -3,7 +3,7 @@
 import {
   datagramsUntilDrop,
   kernel,
-  type PacketPath,
+  packetPaths,
   slabLayout,
   truesizeOf,
 } from "../mod.ts";
@@ -11,21 +11,7 @@ import {
 const k = kernel("6.18");
 let sink = 0;
 
-const PATHS: PacketPath[] = [
-  "loopback",
-  "veth",
-  "tun",
-  "tap",
-  "vhost-net",
-  "virtio-mergeable",
-  "virtio-big",
-  "virtio-small",
-  "ixgbe",
-  "page-pool",
-  "netdev-alloc-skb",
-];
-
-for (const path of PATHS) {
+for (const path of packetPaths) {
   Deno.bench(`truesizeOf ${path}, 1472 bytes`, {
     group: "one packet",
     baseline: path === "loopback",

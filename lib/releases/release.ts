@@ -201,40 +201,27 @@ class KernelRecord implements Kernel {
   readonly name: string;
   readonly build: Build;
   readonly patches: readonly string[];
-  readonly page: Kernel["page"];
-  readonly slub: Kernel["slub"];
-  readonly skb: Kernel["skb"];
-  readonly pageFragCache: Kernel["pageFragCache"];
-  readonly skbPageFrag: Kernel["skbPageFrag"];
-  readonly vhost: Kernel["vhost"];
-  readonly udp: Kernel["udp"];
-  readonly ip: Kernel["ip"];
-  readonly tcp: Kernel["tcp"];
-  readonly tun: Kernel["tun"];
-  readonly virtio: Kernel["virtio"];
-  readonly pagePool: Kernel["pagePool"];
-  readonly ixgbe: Kernel["ixgbe"];
+  declare readonly page: Kernel["page"];
+  declare readonly slub: Kernel["slub"];
+  declare readonly skb: Kernel["skb"];
+  declare readonly pageFragCache: Kernel["pageFragCache"];
+  declare readonly skbPageFrag: Kernel["skbPageFrag"];
+  declare readonly vhost: Kernel["vhost"];
+  declare readonly udp: Kernel["udp"];
+  declare readonly ip: Kernel["ip"];
+  declare readonly tcp: Kernel["tcp"];
+  declare readonly tun: Kernel["tun"];
+  declare readonly virtio: Kernel["virtio"];
+  declare readonly pagePool: Kernel["pagePool"];
+  declare readonly ixgbe: Kernel["ixgbe"];
   readonly #release: Release;
 
   constructor(release: Release, build: Build, patches: readonly string[]) {
-    const values = resolve(release.facts, build);
     this.name = release.name;
     this.build = build;
     this.patches = Object.freeze([...patches]);
-    this.page = values.page;
-    this.slub = values.slub;
-    this.skb = values.skb;
-    this.pageFragCache = values.pageFragCache;
-    this.skbPageFrag = values.skbPageFrag;
-    this.vhost = values.vhost;
-    this.udp = values.udp;
-    this.ip = values.ip;
-    this.tcp = values.tcp;
-    this.tun = values.tun;
-    this.virtio = values.virtio;
-    this.pagePool = values.pagePool;
-    this.ixgbe = values.ixgbe;
     this.#release = release;
+    Object.assign(this, resolve(release.facts, build));
     Object.freeze(this);
   }
 
