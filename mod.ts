@@ -88,6 +88,45 @@ export {
   zoneWatermarks,
 } from "./lib/mm/watermark.ts";
 export { Zone } from "./lib/mm/zone.ts";
+export {
+  type KmemCache,
+  kmemCache,
+  type KmemCacheOptions,
+} from "./lib/mm/kmem_cache.ts";
+export { Slub } from "./lib/mm/slub.ts";
+export { SlubCore } from "./lib/mm/slub_core.ts";
+export { KmemCacheCpu, type SlubLimits, SlubLists } from "./lib/mm/slub_cpu.ts";
+export { SlubNode } from "./lib/mm/slub_node.ts";
+export { type SlabSource, SlubSlabs } from "./lib/mm/slub_slabs.ts";
+export { InFlightFree } from "./lib/mm/slub_in_flight.ts";
+export { type SlubRules, slubRules } from "./lib/mm/slub_rules.ts";
+export {
+  SlabEvents,
+  SLUB_STAT_NAMES,
+  SLUB_STATS,
+  type SlubCounters,
+  slubCounters,
+  type SlubStat,
+  SlubStats,
+} from "./lib/mm/slub_stats.ts";
+export { type SlabView, slabViews } from "./lib/mm/slub_view.ts";
+export { Slab } from "./lib/mm/slab.ts";
+export { type SlabGeometry, slabGeometry } from "./lib/mm/slab_order.ts";
+export { SlabNode } from "./lib/mm/slab_node.ts";
+export { SlabArrays } from "./lib/mm/slab_arrays.ts";
+export {
+  SlabCounters,
+  type SlabCounterValues,
+} from "./lib/mm/slab_counters.ts";
+export {
+  Qmempool,
+  QmempoolCounters,
+  type QmempoolCounterValues,
+  type QmempoolOptions,
+} from "./lib/mm/qmempool.ts";
+export { AlfQueue } from "./lib/mm/alf_queue.ts";
+export { MeteredCache } from "./lib/mm/metered_cache.ts";
+export { IrqFlags } from "./lib/mm/irq_flags.ts";
 export { kmallocName, kmallocSizeRoundup } from "./lib/mm/kmalloc.ts";
 export {
   SLAB_FLAGS,
@@ -152,6 +191,22 @@ export {
   type PatchDefinition,
 } from "./lib/patches/define_patch.ts";
 export {
+  assumeAligned,
+  compoundHead,
+  slabAssumeAligned,
+  slabBulkErrorPath,
+  slabBulkSlab,
+  slubBulkIrqOff,
+  slubBulkStats,
+  slubBulkTidBump,
+  slubDanglingIfdef,
+  slubDeactivationTid,
+  slubDetachedFreelist,
+  slubDetachedFreelistFix,
+  slubFreelistSupport,
+  slubPartialInSlabs,
+} from "./lib/patches/slab_bulk.ts";
+export {
   skbPageFragRefillV1,
   skbPageFragRefillV2,
   skbPageFragRefillV3,
@@ -165,6 +220,83 @@ export {
 export { tunGetUser, type TunOptions } from "./lib/drivers/tun.ts";
 export { vhostBufferLength, vhostNetReceive } from "./lib/drivers/vhost_net.ts";
 
+export {
+  SKB_FCLONE_CLONE,
+  SKB_FCLONE_ORIG,
+  SKB_FCLONE_UNAVAILABLE,
+  SkbHeadCounters,
+  SkbHeads,
+  type SkbHeadsOptions,
+} from "./lib/net/skb_heads.ts";
+export {
+  CompletionQueue,
+  NET_RX_SOFTIRQ,
+  NET_TX_SOFTIRQ,
+  SKB_REASON_CONSUMED,
+  SKB_REASON_DROPPED,
+} from "./lib/net/completion_queue.ts";
+export { type NapiRules, napiRules } from "./lib/net/napi_rules.ts";
+export { Napi, NapiCounters, type NapiOptions } from "./lib/net/napi.ts";
+export {
+  type Poll,
+  Softirq,
+  SoftirqCounters,
+  type SoftirqOptions,
+} from "./lib/net/softirq.ts";
+export {
+  IXGBE_DEFAULT_TX_WORK,
+  IXGBE_DEFAULT_TXD,
+  IXGBE_MAX_DATA_PER_TXD,
+  IxgbeTxCounters,
+  type IxgbeTxOptions,
+  IxgbeTxRing,
+} from "./lib/drivers/ixgbe_tx.ts";
+export {
+  type Bill,
+  type BillRow,
+  billTable,
+  type Cpu,
+  type Operation,
+  OPERATIONS,
+  type Price,
+  price,
+  type Work,
+} from "./lib/sim/cpu.ts";
+export { cpu, type CpuOptions, cpus } from "./lib/sim/cpus.ts";
+export {
+  lockBound,
+  type LockHold,
+  lockHold,
+  type PageCost,
+  pageCost,
+} from "./lib/sim/locks.ts";
+export {
+  type IpForward,
+  ipForward,
+  type IpForwardOptions,
+} from "./lib/experiments/ip_forward.ts";
+export {
+  type SlabMicrobench,
+  slabMicrobench,
+  type SlabMicrobenchOptions,
+} from "./lib/experiments/slab_microbench.ts";
+export {
+  bulkAllocReuse,
+  bulkFreeCompletionQueue,
+  bulkFreeInfrastructure,
+  flushOnEveryExit,
+  ixgbeBulkFree,
+} from "./lib/patches/kmem_cache_bulk.ts";
+export {
+  forwardingCpu,
+  forwardingKernel,
+  ForwardingModel,
+  nsOf,
+  type PricedForward,
+  pricedForward,
+  SLAB_WORK_FACTOR,
+} from "./lib/threads/kmem_cache_bulk_model.ts";
+export type { ForwardingRun } from "./lib/threads/kmem_cache_bulk_published.ts";
 export {
   type IxgbeOptions,
   ixgbeReceive,
@@ -273,6 +405,17 @@ export {
   type DrawBlockOptions,
   type FragBlock,
 } from "./lib/view/block.ts";
+export {
+  type LabelledBill,
+  plotBills,
+  type PlotBillsOptions,
+} from "./lib/view/bill.ts";
+export {
+  drawSlabs,
+  type DrawSlabsOptions,
+  type SlabsMoment,
+  slabsText,
+} from "./lib/view/slabs.ts";
 export { drawPacket, packetText } from "./lib/view/packet.ts";
 export { type BenchResult, plotBench, runBench } from "./lib/view/bench.ts";
 export {

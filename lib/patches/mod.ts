@@ -1,6 +1,7 @@
 /** The patches by name. @module */
 
 import type { Patch } from "../kernel.ts";
+import * as slabBulk from "./slab_bulk.ts";
 import {
   skbPageFragRefillV1,
   skbPageFragRefillV2,
@@ -23,4 +24,5 @@ export const patches: Readonly<Record<string, Patch>> = Object.freeze({
   skbPageFragRefillV1,
   skbPageFragRefillV2,
   skbPageFragRefillV3,
+  ...slabBulk,
 });

@@ -1,5 +1,6 @@
 /** The mailing-list threads by name. @module */
 
+import { kmemCacheBulkThread } from "./kmem_cache_bulk.ts";
 import { skbPageFragRefillThread } from "./skb_page_frag_refill.ts";
 import type { Thread } from "./thread.ts";
 
@@ -18,4 +19,5 @@ import type { Thread } from "./thread.ts";
  */
 export const threads: Readonly<Record<string, Thread>> = Object.freeze({
   [skbPageFragRefillThread.id]: skbPageFragRefillThread,
+  [kmemCacheBulkThread.id]: kmemCacheBulkThread,
 });

@@ -1,0 +1,74 @@
+/**
+ * The interrupt flag of each CPU, and how often it was touched.
+ *
+ * @module
+ */
+
+import { whole } from "./page_options.ts";
+
+/**
+ * `local_irq_disable`, `local_irq_enable`, `local_irq_save`, `local_irq_restore` for CPUs that take turns.
+ *
+ * Nothing is interrupted here; the flag shows which code would leave interrupts off, or switch them on where its
+ * caller had switched them off.
+ */
+export class IrqFlags {
+  /** By CPU: 1 while interrupts are off. */
+  readonly off: Uint8Array;
+  /** Pairs of `local_irq_disable` and `local_irq_enable`, counted at the first. */
+  disables = 0;
+  /** Pairs of `local_irq_save` and `local_irq_restore`, counted at the first. */
+  saves = 0;
+
+  /**
+   * Interrupts on.
+   *
+   * @param cpus CPUs, 1 to 8,192.
+   * @throws {RangeError} `cpus` is out of range.
+   */
+  constructor(cpus: number) {
+    this.off = new Uint8Array(whole("cpus", cpus, 1, 8192));
+  }
+
+  /**
+   * Interrupts off.
+   *
+   * @param cpu On which CPU.
+   */
+  disable(cpu: number): void {
+    this.disables++;
+    this.off[cpu] = 1;
+  }
+
+  /**
+   * Interrupts on, whatever they were.
+   *
+   * @param cpu On which CPU.
+   */
+  enable(cpu: number): void {
+    this.off[cpu] = 0;
+  }
+
+  /**
+   * Interrupts off.
+   *
+   * @param cpu On which CPU.
+   * @returns What they were, for {@linkcode restore}.
+   */
+  save(cpu: number): number {
+    this.saves++;
+    const flags = this.off[cpu]!;
+    this.off[cpu] = 1;
+    return flags;
+  }
+
+  /**
+   * Interrupts as they were.
+   *
+   * @param cpu On which CPU.
+   * @param flags What {@linkcode save} returned.
+   */
+  restore(cpu: number, flags: number): void {
+    this.off[cpu] = flags;
+  }
+}

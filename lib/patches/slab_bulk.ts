@@ -1,0 +1,251 @@
+/**
+ * The memory-management patches under the kmem_cache bulk thread: those its cover letter picks from the mmotm tree of
+ * 6 October 2015, and those that came after them.
+ *
+ * @module
+ */
+
+import type { FactChanges, Kernel, Patch } from "../kernel.ts";
+import { type SlubRules, slubRules } from "../mm/slub_rules.ts";
+import { definePatch } from "./define_patch.ts";
+
+const THREAD = "kmem-cache-bulk";
+
+type Fits = (kernel: Kernel, rules: SlubRules) => string | undefined;
+
+function slabPatch(
+  name: string,
+  subject: string,
+  date: string,
+  fits: Fits,
+  changes: FactChanges = {},
+): Patch {
+  return definePatch({
+    name,
+    subject,
+    date,
+    thread: THREAD,
+    fits: (kernel) =>
+      kernel.patches.includes(name)
+        ? "it is applied already"
+        : fits(kernel, slubRules(kernel)),
+    changes,
+  });
+}
+
+/** Whether the kernel has the bulk functions of 4.3 and nothing that came after. */
+const isBase: Fits = (_, { bulkFree, bulkAlloc }) =>
+  bulkAlloc === "single calls"
+    ? "the kernel has no bulk functions yet"
+    : bulkFree === "each"
+    ? undefined
+    : "already merged";
+
+/** Needs 4.3's bulk functions; whatever else there is does not matter. */
+const hasNoEffect: Fits = (_, { bulkAlloc }) =>
+  bulkAlloc === "single calls"
+    ? "the kernel has no bulk functions yet"
+    : bulkAlloc === "irq save"
+    ? undefined
+    : "already merged";
+
+/** Cleans up an `#ifdef`; without behaviour. */
+export const slubDanglingIfdef: Patch = slabPatch(
+  "slubDanglingIfdef",
+  "slub: mark the dangling ifdef #else of CONFIG_SLUB_DEBUG",
+  "2015-09-28",
+  hasNoEffect,
+);
+
+/**
+ * SLAB's bulk calls switch interrupts off once instead of once an object. A bulk allocation that fails returns with them
+ * off: {@linkcode slabBulkErrorPath} mends it.
+ *
+ * @example 37 cycles an object become 7 a call
+ * ```ts
+ * import { kernel, kmemCache, slabBulkSlab } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const saves = (patched: boolean) => {
+ *   const base = kernel("4.3");
+ *   const cache = kmemCache({ kernel: patched ? base.am(slabBulkSlab) : base, allocator: "slab", objectSize: 256 });
+ *   cache.allocBulk(64, new Int32Array(64));
+ *   return [cache.irq.saves, cache.irq.disables];
+ * };
+ * assertEquals(saves(false), [64, 0]);
+ * assertEquals(saves(true), [0, 1]);
+ * ```
+ */
+export const slabBulkSlab: Patch = slabPatch(
+  "slabBulkSlab",
+  "[PATCH 4/7] slab: implement bulking for SLAB allocator",
+  "2015-09-28",
+  (_, { slab, slabBulk, bulkAlloc }) =>
+    !slab
+      ? "SLAB is gone"
+      : bulkAlloc === "single calls"
+      ? "the kernel has no bulk functions yet"
+      : slabBulk === "single calls"
+      ? undefined
+      : "already merged",
+);
+
+/** `slab_free` takes a chain of objects; without behaviour until something builds chains. */
+export const slubFreelistSupport: Patch = slabPatch(
+  "slubFreelistSupport",
+  "[PATCH 5/7] slub: support for bulk free with SLUB freelists",
+  "2015-09-28",
+  isBase,
+);
+
+/**
+ * A bulk free sorts objects by slab, looking three foreign objects ahead, and frees each chain at once.
+ *
+ * @example One slow free a slab instead of one an object
+ * ```ts
+ * import { kernel, kmemCache, slubDetachedFreelist, slubFreelistSupport } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const base = kernel("4.3", { cpus: 8 });
+ * const slow = [base, base.am(slubFreelistSupport, slubDetachedFreelist)].map((kernel) => {
+ *   const cache = kmemCache({ kernel, objectSize: 256 });
+ *   const objects = new Int32Array(64);
+ *   cache.allocBulk(64, objects);
+ *   cache.freeBulk(64, objects);
+ *   return cache.counters.FREE_SLOWPATH;
+ * });
+ * assertEquals(slow, [32, 1]);
+ * ```
+ */
+export const slubDetachedFreelist: Patch = slabPatch(
+  "slubDetachedFreelist",
+  "[PATCH 6/7] slub: optimize bulk slowpath free by detached freelist",
+  "2015-09-28",
+  (kernel, rules) =>
+    isBase(kernel, rules) ??
+      (kernel.patches.includes("slubFreelistSupport")
+        ? undefined
+        : "it uses what slubFreelistSupport adds: apply that first"),
+);
+
+/** A follow-up to {@linkcode slubDetachedFreelist}; its text is not known, and nothing is changed by it here. */
+export const slubDetachedFreelistFix: Patch = slabPatch(
+  "slubDetachedFreelistFix",
+  "slub-optimize-bulk-slowpath-free-by-detached-freelist-fix",
+  "2015-10-06",
+  (kernel) =>
+    kernel.patches.includes("slubDetachedFreelist")
+      ? undefined
+      : "it mends slubDetachedFreelist: apply that first",
+);
+
+/** An attribute for the compiler; without behaviour. */
+export const assumeAligned: Patch = slabPatch(
+  "assumeAligned",
+  "compiler.h: add support for function attribute assume_aligned",
+  "2015-10-06",
+  hasNoEffect,
+);
+
+/** Uses the attribute in slab.h; without behaviour. */
+export const slabAssumeAligned: Patch = slabPatch(
+  "slabAssumeAligned",
+  "slab.h: sprinkle __assume_aligned attributes",
+  "2015-10-06",
+  (kernel, rules) =>
+    hasNoEffect(kernel, rules) ??
+      (kernel.patches.includes("assumeAligned")
+        ? undefined
+        : "it uses the attribute that assumeAligned adds: apply that first"),
+);
+
+/** `virt_to_head_page` without a barrier (Kirill A. Shutemov); a matter of instructions, without behaviour. */
+export const compoundHead: Patch = slabPatch(
+  "compoundHead",
+  "mm: make compound_head() robust",
+  "2015-10-20",
+  hasNoEffect,
+);
+
+/** SLAB's bulk allocation switches interrupts on again when it fails, as it was merged for 4.6. */
+export const slabBulkErrorPath: Patch = slabPatch(
+  "slabBulkErrorPath",
+  "slab: implement bulk alloc in SLAB allocator",
+  "2016-03-15",
+  (_, { slabBulk }) =>
+    slabBulk === "irq off, leaks"
+      ? undefined
+      : slabBulk === "irq off"
+      ? "already merged"
+      : "it mends slabBulkSlab: apply that first",
+);
+
+/** Bulk allocation calls the slow path with interrupts still off (4.4). */
+export const slubBulkIrqOff: Patch = slabPatch(
+  "slubBulkIrqOff",
+  "slub: avoid irqoff/on in bulk allocation",
+  "2015-11-20",
+  hasNoEffect,
+);
+
+/** Bulk allocation moves `tid` on before the slow path, so that an overtaken fast path notices (5.6). */
+export const slubBulkTidBump: Patch = slabPatch(
+  "slubBulkTidBump",
+  "mm: slub: add missing TID bump in kmem_cache_alloc_bulk()",
+  "2020-03-17",
+  (_, { bulkAllocBumpsTid, bulkAlloc }) =>
+    bulkAlloc === "single calls"
+      ? "the kernel has no bulk functions yet"
+      : bulkAllocBumpsTid
+      ? "already merged"
+      : undefined,
+);
+
+/** The slow path moves `tid` on when it lets the cpu slab go (6.0). */
+export const slubDeactivationTid: Patch = slabPatch(
+  "slubDeactivationTid",
+  "mm/slub: add missing TID updates on slab deactivation",
+  "2022-06-08",
+  (_, { deactivationBumpsTid }) =>
+    deactivationBumpsTid ? "already merged" : undefined,
+);
+
+/**
+ * A CPU's partial list is limited in slabs, not in objects counted when a slab was put there (5.16); with it come the
+ * larger defaults.
+ */
+export const slubPartialInSlabs: Patch = slabPatch(
+  "slubPartialInSlabs",
+  "mm, slub: change percpu partial accounting from objects to pages",
+  "2021-10-12",
+  (kernel) => kernel.slub.cpuPartialInSlabs ? "already merged" : undefined,
+  {
+    slub: {
+      cpuPartialInSlabs: {
+        value: true,
+        file: "mm/slub.c",
+        symbol: "put_cpu_partial",
+        origin: "6.1 tree; the hash b47291ef02b0 is UNVERIFIED",
+      },
+      cpuPartial: {
+        value: [6, 24, 52, 120],
+        file: "mm/slub.c",
+        symbol: "set_cpu_partial",
+        origin: "6.1 tree",
+      },
+    },
+  },
+);
+
+/** Bulk calls count objects in `ALLOC_FASTPATH` and `FREE_FASTPATH` (6.8). */
+export const slubBulkStats: Patch = slabPatch(
+  "slubBulkStats",
+  "mm/slub: fix bulk alloc and free stats",
+  "2023-11-20",
+  (_, { bulkPopsCounted, bulkAlloc }) =>
+    bulkAlloc === "single calls"
+      ? "the kernel has no bulk functions yet"
+      : bulkPopsCounted
+      ? "already merged"
+      : undefined,
+);
