@@ -153,14 +153,25 @@ export class Kernel implements AsyncDisposable {
     };
   }
 
-  /** Waits until the kernel has been silent for a moment: no output is late any more. */
+  /**
+   * Waits until no output is late any more: the kernel has been silent for a moment, then answered a question, and been
+   * silent again. On a busy machine silence alone may be a pause.
+   */
   async settle(): Promise<void> {
     const start = performance.now();
     this.#lastMessage = start;
+    let asked = false;
     while (performance.now() - start < MAX_SETTLE_MS) {
       const rest = this.#lastMessage + QUIET_MS - performance.now();
-      if (rest <= 0) return;
-      await delay(rest);
+      if (rest > 0) {
+        await delay(rest);
+      } else if (asked) {
+        return;
+      } else {
+        asked = true;
+        const question = makeRequest("kernel_info_request", {}, this.#session);
+        await endsWithin(this.#ask(question), MAX_SETTLE_MS);
+      }
     }
   }
 
