@@ -28,6 +28,7 @@ export type {
   Kernel,
   KernelFacts,
   KernelValues,
+  NapiFacts,
   PageFacts,
   PageFragCacheFacts,
   PagePoolFacts,
@@ -36,6 +37,7 @@ export type {
   SkbFacts,
   SkbPageFragFacts,
   SlubFacts,
+  SlubRules,
   TcpFacts,
   TunFacts,
   UdpFacts,
@@ -99,7 +101,6 @@ export { KmemCacheCpu, type SlubLimits, SlubLists } from "./lib/mm/slub_cpu.ts";
 export { SlubNode } from "./lib/mm/slub_node.ts";
 export { type SlabSource, SlubSlabs } from "./lib/mm/slub_slabs.ts";
 export { InFlightFree } from "./lib/mm/slub_in_flight.ts";
-export { type SlubRules, slubRules } from "./lib/mm/slub_rules.ts";
 export {
   SlabEvents,
   SLUB_STAT_NAMES,
@@ -235,7 +236,6 @@ export {
   SKB_REASON_CONSUMED,
   SKB_REASON_DROPPED,
 } from "./lib/net/completion_queue.ts";
-export { type NapiRules, napiRules } from "./lib/net/napi_rules.ts";
 export { Napi, NapiCounters, type NapiOptions } from "./lib/net/napi.ts";
 export {
   type Poll,

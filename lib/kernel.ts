@@ -1,11 +1,16 @@
 /**
  * What a kernel and a patch are: a kernel is a value, a patch is a function from kernel to kernel.
  *
- * This file holds types only. The values stand in `lib/releases/`, one file a release, each number with
- * the kernel file, the symbol and the origin it was taken from.
+ * This file and those of `kernel/` hold types only. The values stand in `lib/releases/`, one file a release, each
+ * number with the kernel file, the symbol and the origin it was taken from.
  *
  * @module
  */
+
+import type { NapiFacts } from "./kernel/napi_facts.ts";
+import type { SlubRules } from "./kernel/slub_rules.ts";
+
+export type { NapiFacts, SlubRules };
 
 /** Build options that move sizes. All sizes in bytes. */
 export interface Build {
@@ -74,8 +79,8 @@ export interface PageFacts {
   readonly atomicByNoWait: boolean;
 }
 
-/** SLUB's rules (mm/slub.c, mm/slab_common.c). */
-export interface SlubFacts {
+/** SLUB's geometry and rules (mm/slub.c, mm/slab_common.c), and SLAB's rules (mm/slab.c). */
+export interface SlubFacts extends SlubRules {
   /** `slub_max_order`: 3. */
   readonly maxOrder: number;
   /** Search for the slab order: give up objects one by one, or waste fractions down to a half. */
@@ -288,8 +293,10 @@ export interface IxgbeFacts {
 export interface KernelValues {
   /** Page allocator. */
   readonly page: PageFacts;
-  /** SLUB. */
+  /** SLUB and SLAB. */
   readonly slub: SlubFacts;
+  /** sk_buff heads in softirq context. */
+  readonly napi: NapiFacts;
   /** sk_buff. */
   readonly skb: SkbFacts;
   /** Per-CPU page-fragment cache. */

@@ -7,14 +7,13 @@
 
 import { IxgbeRxRing } from "../drivers/ixgbe_ring.ts";
 import { IxgbeTxRing } from "../drivers/ixgbe_tx.ts";
-import type { Kernel } from "../kernel.ts";
+import type { Kernel, NapiFacts } from "../kernel.ts";
 import { type KmemCache, kmemCache } from "../mm/kmem_cache.ts";
 import { MeteredCache } from "../mm/metered_cache.ts";
 import { PageAllocator } from "../mm/page_alloc.ts";
 import { PageFragCache } from "../mm/page_frag_cache.ts";
 import { flag, whole } from "../mm/page_options.ts";
 import { Napi } from "../net/napi.ts";
-import type { NapiRules } from "../net/napi_rules.ts";
 import { Softirq } from "../net/softirq.ts";
 import type { Work } from "../sim/cpu.ts";
 
@@ -37,7 +36,7 @@ export interface IpForwardOptions {
   /** Bytes of each frame without its check sequence, 60 to 1,514; 60 when absent. */
   readonly frame?: number | undefined;
   /** Rules of the NAPI side to replace, for a what-if. */
-  readonly rules?: Partial<NapiRules> | undefined;
+  readonly rules?: Partial<NapiFacts> | undefined;
 }
 
 /** What {@linkcode ipForward} counted, after the warm-up. */

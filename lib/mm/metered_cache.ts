@@ -5,7 +5,7 @@
  */
 
 import type { Operation, Work } from "../sim/cpu.ts";
-import type { KmemCache } from "./kmem_cache.ts";
+import type { KmemCache } from "./kmem_cache_type.ts";
 
 /** What happened at a point in time, or between two. */
 interface Tally {

@@ -6,7 +6,7 @@
  */
 
 import { AlfQueue } from "./alf_queue.ts";
-import type { KmemCache } from "./kmem_cache.ts";
+import type { KmemCache } from "./kmem_cache_type.ts";
 import { whole } from "./page_options.ts";
 import { bulkArray } from "./slab_args.ts";
 

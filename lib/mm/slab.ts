@@ -4,9 +4,10 @@
  * @module
  */
 
+import type { SlubRules } from "../kernel.ts";
 import { Gfp } from "./gfp.ts";
 import { IrqFlags } from "./irq_flags.ts";
-import type { KmemCache, KmemCacheOptions } from "./kmem_cache.ts";
+import type { KmemCache, KmemCacheOptions } from "./kmem_cache_type.ts";
 import { hook, whole } from "./page_options.ts";
 import { SlabArrays } from "./slab_arrays.ts";
 import { badFree, bulkArray, claimObjects } from "./slab_args.ts";
@@ -14,7 +15,6 @@ import { checkSlab } from "./slab_check.ts";
 import { SlabCounters, type SlabCounterValues } from "./slab_counters.ts";
 import { IN_ARRAY, LIST, SlabNode } from "./slab_node.ts";
 import { type SlabGeometry, slabGeometry } from "./slab_order.ts";
-import { type SlubRules, slubRules } from "./slub_rules.ts";
 import { ALLOCATED } from "./slub_slabs.ts";
 import { SlabEvents } from "./slub_stats.ts";
 
@@ -81,7 +81,7 @@ export class Slab implements KmemCache {
     const gfp = options.gfp ?? Gfp.GFP_ATOMIC;
     this.objectSize = objectSize;
     this.cpus = cpus;
-    this.rules = { ...slubRules(kernel), ...options.rules };
+    this.rules = { ...kernel.slub, ...options.rules };
     this.geometry = geometry;
     this.counters = this.#stats as SlabCounterValues;
     this.irq = irq;

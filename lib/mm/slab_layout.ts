@@ -40,8 +40,12 @@ export interface SlabLayoutOptions {
   readonly align?: number | undefined;
   /** CPUs that SLUB counts; the build's if absent. */
   readonly cpus?: number | undefined;
-  /** Flags: names as in the kernel, with or without `SLAB_`, in any case; or a record of booleans by such names. */
+  /**
+   * Flags: names as in the kernel, with or without `SLAB_`, in any case; in a list, in a string as the kernel writes them
+   * (`"SLAB_HWCACHE_ALIGN | SLAB_PANIC"`), or as a record of booleans.
+   */
   readonly flags?:
+    | string
     | readonly string[]
     | Readonly<Record<string, boolean | number>>
     | undefined;
@@ -84,9 +88,12 @@ function slabFlag(name: string): SlabFlag {
 
 function flagSet(flags: SlabLayoutOptions["flags"]): Set<SlabFlag> {
   if (flags === undefined) return new Set();
+  if (typeof flags === "string") {
+    return new Set(flags.split("|").map((name) => slabFlag(name.trim())));
+  }
   if (typeof flags !== "object" || flags === null) {
     throw new TypeError(
-      `slabLayout(): flags must be an array of names or a record, got ${
+      `slabLayout(): flags must be names or a record of booleans, got ${
         String(flags)
       }`,
     );

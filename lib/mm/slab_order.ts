@@ -6,7 +6,6 @@
 
 import type { Kernel } from "../kernel.ts";
 import { slabLayout, type SlabLayoutOptions } from "./slab_layout.ts";
-import { slubRules } from "./slub_rules.ts";
 
 /** `slab_max_order` with more than 32 MiB of memory: slabs above it are made only where one object needs it. */
 const SLAB_MAX_ORDER = 1;
@@ -93,8 +92,7 @@ function search(
  */
 export function slabGeometry(options: SlabLayoutOptions): SlabGeometry {
   const { kernel } = options;
-  const rules = slubRules(kernel);
-  if (!rules.slab) {
+  if (!kernel.slub.slab) {
     throw new RangeError(
       `allocator "slab": kernel ${kernel.name} has no SLAB; "slub" is allowed`,
     );
@@ -115,7 +113,7 @@ export function slabGeometry(options: SlabLayoutOptions): SlabGeometry {
 
   let index: SlabGeometry["index"] = "on-slab";
   let fit = search(kernel, slabSize, true, reclaim);
-  if (rules.slabIndex === "off-slab") {
+  if (kernel.slub.slabIndex === "off-slab") {
     if (slabSize >= pageSize >> 5) {
       fit = search(kernel, slabSize, false, reclaim);
       index = fit.left >= fit.objects ? "on-slab" : "off-slab";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KmemCache, KmemCacheOptions } from "./kmem_cache.ts";
+import type { KmemCache, KmemCacheOptions } from "./kmem_cache_type.ts";
 import { whole } from "./page_options.ts";
 import { badFree, bulkArray, claimObjects } from "./slab_args.ts";
 import { checkSlub } from "./slub_check.ts";

@@ -4,14 +4,14 @@
  * @module
  */
 
+import type { SlubRules } from "../kernel.ts";
 import { Gfp } from "./gfp.ts";
 import { IrqFlags } from "./irq_flags.ts";
-import type { KmemCacheOptions } from "./kmem_cache.ts";
+import type { KmemCacheOptions } from "./kmem_cache_type.ts";
 import { hook, whole } from "./page_options.ts";
 import { type SlabLayout, slabLayout } from "./slab_layout.ts";
 import { KmemCacheCpu, type SlubLimits, SlubLists } from "./slub_cpu.ts";
 import { SlubNode } from "./slub_node.ts";
-import { type SlubRules, slubRules } from "./slub_rules.ts";
 import { ALLOCATED, PLACE, SlubSlabs } from "./slub_slabs.ts";
 import { SlabEvents, type SlubCounters, slubCounters } from "./slub_stats.ts";
 
@@ -76,7 +76,7 @@ export class SlubCore {
       0,
       1 << 20,
     );
-    this.rules = { ...slubRules(kernel), ...options.rules };
+    this.rules = { ...kernel.slub, ...options.rules };
     this.layout = layout;
     this.cpus = cpus;
     this.irq = irq;

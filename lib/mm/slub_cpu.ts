@@ -4,8 +4,8 @@
  * @module
  */
 
+import type { SlubRules } from "../kernel.ts";
 import type { SlubNode } from "./slub_node.ts";
-import type { SlubRules } from "./slub_rules.ts";
 import { PLACE, type SlubSlabs } from "./slub_slabs.ts";
 import { type SlabEvents, SlubStats } from "./slub_stats.ts";
 

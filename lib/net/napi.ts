@@ -5,11 +5,10 @@
  * @module
  */
 
-import type { Kernel } from "../kernel.ts";
+import type { Kernel, NapiFacts } from "../kernel.ts";
 import { IrqFlags } from "../mm/irq_flags.ts";
 import { hook, whole } from "../mm/page_options.ts";
 import { CompletionQueue, SKB_REASON_CONSUMED } from "./completion_queue.ts";
-import { type NapiRules, napiRules } from "./napi_rules.ts";
 import { checkCpuNumber, SkbHeads, type SkbHeadsOptions } from "./skb_heads.ts";
 
 /** What {@linkcode Napi} takes. An option given as `undefined` is absent. */
@@ -21,7 +20,7 @@ export interface NapiOptions extends SkbHeadsOptions {
   /** The CPUs' interrupt flags, to be shared with the slab cache; its own when absent. */
   readonly irq?: IrqFlags | undefined;
   /** Rules to replace, for a what-if: the depth of the stack, the heads of a bulk allocation. */
-  readonly rules?: Partial<NapiRules> | undefined;
+  readonly rules?: Partial<NapiFacts> | undefined;
   /**
    * Called with the CPU when `napi_consume_skb` is used outside of softirq context, between its reading of `skb_count`
    * and its storing of the head: where a softirq may come in.
@@ -82,7 +81,7 @@ export class Napi {
   /** The kernel. */
   readonly kernel: Kernel;
   /** The rules in force. */
-  readonly rules: NapiRules;
+  readonly rules: NapiFacts;
   /** The skbs. */
   readonly heads: SkbHeads;
   /** Interrupt flags of the CPUs. */
@@ -116,7 +115,7 @@ export class Napi {
   constructor(options: NapiOptions) {
     this.kernel = options.kernel;
     this.heads = new SkbHeads(options);
-    const rules = { ...napiRules(options.kernel), ...options.rules };
+    const rules = { ...options.kernel.napi, ...options.rules };
     this.rules = Object.freeze(rules);
     this.#size = whole("rules.skbCacheSize", rules.skbCacheSize, 0, MAX_DEPTH);
     const limit = Math.max(this.#size - 1, 0);

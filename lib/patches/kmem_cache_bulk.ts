@@ -5,22 +5,34 @@
  * @module
  */
 
-import type { Kernel, Patch } from "../kernel.ts";
-import { type NapiRules, napiRules } from "../net/napi_rules.ts";
+import type { Fact, Kernel, NapiFacts, Patch } from "../kernel.ts";
 import { definePatch } from "./define_patch.ts";
 
 const THREAD = "kmem-cache-bulk";
 
+const SKBUFF = "net/core/skbuff.c";
+const DEV = "net/core/dev.c";
+
+function fact<T>(value: T, file: string, symbol: string): Fact<T> {
+  return {
+    value,
+    file,
+    symbol,
+    origin: "the patch as posted, by the specification",
+  };
+}
+
 function fits(
   name: string,
-  merged: (rules: NapiRules) => boolean,
+  merged: (napi: NapiFacts) => boolean,
   needsCache: boolean,
 ): (kernel: Kernel) => string | undefined {
   return (kernel) => {
     if (kernel.patches.includes(name)) return "it is applied already";
-    const rules = napiRules(kernel);
-    if (merged(rules)) return "already merged, or replaced by what came later";
-    if (needsCache && rules.skbCacheSize === 0) {
+    if (merged(kernel.napi)) {
+      return "already merged, or replaced by what came later";
+    }
+    if (needsCache && kernel.napi.skbCacheSize === 0) {
       return "it uses what bulkFreeInfrastructure adds: apply that first";
     }
     return undefined;
@@ -57,7 +69,12 @@ export const bulkFreeInfrastructure: Patch = definePatch({
       : fits("bulkFreeInfrastructure", (r) => r.skbCacheSize > 0, false)(
         kernel,
       ),
-  changes: {},
+  changes: {
+    napi: {
+      skbCacheSize: fact(64, SKBUFF, "NAPI_SKB_CACHE_SIZE"),
+      flush: fact("not on early return", DEV, "net_rx_action"),
+    },
+  },
 });
 
 /** Patch 2: `net_tx_action` defers the heads that were freed with interrupts off, and flushes. */
@@ -68,7 +85,9 @@ export const bulkFreeCompletionQueue: Patch = definePatch({
   date: "2015-10-23",
   thread: THREAD,
   fits: fits("bulkFreeCompletionQueue", (r) => r.netTxDefers, true),
-  changes: {},
+  changes: {
+    napi: { netTxDefers: fact(true, DEV, "net_tx_action") },
+  },
 });
 
 /** Patch 3: ixgbe calls `napi_consume_skb` for what it has transmitted. */
@@ -83,17 +102,39 @@ export const ixgbeBulkFree: Patch = definePatch({
     (r) => r.ixgbeFrees === "napi_consume_skb",
     true,
   ),
-  changes: {},
+  changes: {
+    napi: {
+      ixgbeFrees: fact(
+        "napi_consume_skb",
+        "drivers/net/ethernet/intel/ixgbe/ixgbe_main.c",
+        "ixgbe_clean_tx_irq",
+      ),
+    },
+  },
 });
 
-/** Patch 4: `napi_alloc_skb` takes heads from the stack, and eight at once from the slab cache when it is empty. */
+/**
+ * Patch 4: `napi_alloc_skb` takes heads from the stack, and eight at once from the slab cache when it is empty.
+ *
+ * @example
+ * ```ts
+ * import { bulkAllocReuse, bulkFreeInfrastructure, kernel } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const base = kernel("net-next-2015-10").am(bulkFreeInfrastructure);
+ * assertEquals(base.napi.bulkAlloc, 0);
+ * assertEquals(base.am(bulkAllocReuse).napi.bulkAlloc, 8);
+ * ```
+ */
 export const bulkAllocReuse: Patch = definePatch({
   name: "bulkAllocReuse",
   subject: "[PATCH 4/4] net: bulk alloc and reuse of SKBs in NAPI context",
   date: "2015-10-23",
   thread: THREAD,
   fits: fits("bulkAllocReuse", (r) => r.bulkAlloc > 0, true),
-  changes: {},
+  changes: {
+    napi: { bulkAlloc: fact(8, SKBUFF, "napi_alloc_skb") },
+  },
 });
 
 /**
@@ -106,5 +147,14 @@ export const flushOnEveryExit: Patch = definePatch({
   date: "2016-11",
   thread: THREAD,
   fits: fits("flushOnEveryExit", (r) => r.keptWhenFull > 0, true),
-  changes: {},
+  changes: {
+    napi: {
+      flush: {
+        value: "every exit",
+        file: DEV,
+        symbol: "net_rx_action",
+        origin: "the specification: f52dffe049ee",
+      },
+    },
+  },
 });

@@ -1,6 +1,7 @@
 /** The patches by name. @module */
 
 import type { Patch } from "../kernel.ts";
+import * as kmemCacheBulk from "./kmem_cache_bulk.ts";
 import * as slabBulk from "./slab_bulk.ts";
 import {
   skbPageFragRefillV1,
@@ -24,5 +25,6 @@ export const patches: Readonly<Record<string, Patch>> = Object.freeze({
   skbPageFragRefillV1,
   skbPageFragRefillV2,
   skbPageFragRefillV3,
+  ...kmemCacheBulk,
   ...slabBulk,
 });

@@ -5,20 +5,28 @@
  * @module
  */
 
-import type { FactChanges, Kernel, Patch } from "../kernel.ts";
-import { type SlubRules, slubRules } from "../mm/slub_rules.ts";
+import type { Fact, Facts, Kernel, Patch, SlubFacts } from "../kernel.ts";
 import { definePatch } from "./define_patch.ts";
 
 const THREAD = "kmem-cache-bulk";
 
-type Fits = (kernel: Kernel, rules: SlubRules) => string | undefined;
+type Fits = (kernel: Kernel, slub: SlubFacts) => string | undefined;
+
+function fact<T>(
+  value: T,
+  file: "mm/slub.c" | "mm/slab.c",
+  symbol: string,
+  origin: string,
+): Fact<T> {
+  return { value, file, symbol, origin };
+}
 
 function slabPatch(
   name: string,
   subject: string,
   date: string,
   fits: Fits,
-  changes: FactChanges = {},
+  slub: Partial<Facts<SlubFacts>> = {},
 ): Patch {
   return definePatch({
     name,
@@ -28,8 +36,8 @@ function slabPatch(
     fits: (kernel) =>
       kernel.patches.includes(name)
         ? "it is applied already"
-        : fits(kernel, slubRules(kernel)),
-    changes,
+        : fits(kernel, kernel.slub),
+    changes: { slub },
   });
 }
 
@@ -88,6 +96,14 @@ export const slabBulkSlab: Patch = slabPatch(
       : slabBulk === "single calls"
       ? undefined
       : "already merged",
+  {
+    slabBulk: fact(
+      "irq off, leaks",
+      "mm/slab.c",
+      "kmem_cache_alloc_bulk",
+      "the patch as posted, by the specification",
+    ),
+  },
 );
 
 /** `slab_free` takes a chain of objects; without behaviour until something builds chains. */
@@ -121,11 +137,31 @@ export const slubDetachedFreelist: Patch = slabPatch(
   "slubDetachedFreelist",
   "[PATCH 6/7] slub: optimize bulk slowpath free by detached freelist",
   "2015-09-28",
-  (kernel, rules) =>
-    isBase(kernel, rules) ??
+  (kernel, slub) =>
+    isBase(kernel, slub) ??
       (kernel.patches.includes("slubFreelistSupport")
         ? undefined
         : "it uses what slubFreelistSupport adds: apply that first"),
+  {
+    bulkFree: fact(
+      "detached",
+      "mm/slub.c",
+      "build_detached_freelist",
+      "the patch as posted, by the specification",
+    ),
+    bulkFreeOfNone: fact(
+      "bug",
+      "mm/slub.c",
+      "kmem_cache_free_bulk",
+      "the patch as posted, by the specification",
+    ),
+    bulkFreeOfNull: fact(
+      "skipped",
+      "mm/slub.c",
+      "build_detached_freelist",
+      "the patch as posted, by the specification",
+    ),
+  },
 );
 
 /** A follow-up to {@linkcode slubDetachedFreelist}; its text is not known, and nothing is changed by it here. */
@@ -152,8 +188,8 @@ export const slabAssumeAligned: Patch = slabPatch(
   "slabAssumeAligned",
   "slab.h: sprinkle __assume_aligned attributes",
   "2015-10-06",
-  (kernel, rules) =>
-    hasNoEffect(kernel, rules) ??
+  (kernel, slub) =>
+    hasNoEffect(kernel, slub) ??
       (kernel.patches.includes("assumeAligned")
         ? undefined
         : "it uses the attribute that assumeAligned adds: apply that first"),
@@ -178,6 +214,14 @@ export const slabBulkErrorPath: Patch = slabPatch(
       : slabBulk === "irq off"
       ? "already merged"
       : "it mends slabBulkSlab: apply that first",
+  {
+    slabBulk: fact(
+      "irq off",
+      "mm/slab.c",
+      "kmem_cache_alloc_bulk",
+      "4.9 tree; since 4.6",
+    ),
+  },
 );
 
 /** Bulk allocation calls the slow path with interrupts still off (4.4). */
@@ -186,6 +230,14 @@ export const slubBulkIrqOff: Patch = slabPatch(
   "slub: avoid irqoff/on in bulk allocation",
   "2015-11-20",
   hasNoEffect,
+  {
+    bulkAlloc: fact(
+      "irq off",
+      "mm/slub.c",
+      "kmem_cache_alloc_bulk",
+      "4.4 tree",
+    ),
+  },
 );
 
 /** Bulk allocation moves `tid` on before the slow path, so that an overtaken fast path notices (5.6). */
@@ -199,6 +251,14 @@ export const slubBulkTidBump: Patch = slabPatch(
       : bulkAllocBumpsTid
       ? "already merged"
       : undefined,
+  {
+    bulkAllocBumpsTid: fact(
+      true,
+      "mm/slub.c",
+      "kmem_cache_alloc_bulk",
+      "6.1.192 tree; fd4d9c7d0c71",
+    ),
+  },
 );
 
 /** The slow path moves `tid` on when it lets the cpu slab go (6.0). */
@@ -208,6 +268,14 @@ export const slubDeactivationTid: Patch = slabPatch(
   "2022-06-08",
   (_, { deactivationBumpsTid }) =>
     deactivationBumpsTid ? "already merged" : undefined,
+  {
+    deactivationBumpsTid: fact(
+      true,
+      "mm/slub.c",
+      "___slab_alloc",
+      "6.1.192 tree",
+    ),
+  },
 );
 
 /**
@@ -220,20 +288,18 @@ export const slubPartialInSlabs: Patch = slabPatch(
   "2021-10-12",
   (kernel) => kernel.slub.cpuPartialInSlabs ? "already merged" : undefined,
   {
-    slub: {
-      cpuPartialInSlabs: {
-        value: true,
-        file: "mm/slub.c",
-        symbol: "put_cpu_partial",
-        origin: "6.1 tree; the hash b47291ef02b0 is UNVERIFIED",
-      },
-      cpuPartial: {
-        value: [6, 24, 52, 120],
-        file: "mm/slub.c",
-        symbol: "set_cpu_partial",
-        origin: "6.1 tree",
-      },
-    },
+    cpuPartialInSlabs: fact(
+      true,
+      "mm/slub.c",
+      "put_cpu_partial",
+      "6.1 tree; the hash b47291ef02b0 is UNVERIFIED",
+    ),
+    cpuPartial: fact(
+      [6, 24, 52, 120],
+      "mm/slub.c",
+      "set_cpu_partial",
+      "6.1 tree",
+    ),
   },
 );
 
@@ -248,4 +314,18 @@ export const slubBulkStats: Patch = slabPatch(
       : bulkPopsCounted
       ? "already merged"
       : undefined,
+  {
+    bulkPopsCounted: fact(
+      true,
+      "mm/slub.c",
+      "__kmem_cache_alloc_bulk",
+      "6.12.117 tree; UNVERIFIED for 6.8",
+    ),
+    freeFastpathCounts: fact(
+      "objects",
+      "mm/slub.c",
+      "do_slab_free",
+      "6.12.117 tree; UNVERIFIED for 6.8",
+    ),
+  },
 );

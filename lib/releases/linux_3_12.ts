@@ -2,6 +2,8 @@
 
 import type { Build } from "../kernel.ts";
 import { alignUp } from "../sim/align.ts";
+import { napi_3_12 } from "./linux_3_12_napi.ts";
+import { slub_3_12 } from "./linux_3_12_slub.ts";
 import { fact, firstRelease, type Release } from "./release.ts";
 
 const TREE = "v3.12.10 tree";
@@ -61,34 +63,8 @@ export const linux_3_12: Release = firstRelease("3.12", {
     coldPages: fact(true, "mm/page_alloc.c: buffered_rmqueue", TREE),
     atomicByNoWait: fact(true, "mm/page_alloc.c: gfp_to_alloc_flags", TREE),
   },
-  slub: {
-    maxOrder: fact(3, "mm/slub.c: slub_max_order", TREE),
-    orderSearch: fact("fewer-objects", "mm/slub.c: calculate_order", TREE),
-    cpuPartial: fact([2, 6, 13, 30], "mm/slub.c: kmem_cache_open", "4.4 tree"),
-    minPartial: fact([5, 10], "mm/slub.c: MIN_PARTIAL, MAX_PARTIAL", TREE),
-    cpuPartialInSlabs: fact(false, "mm/slub.c: put_cpu_partial", "4.4 tree"),
-    freePointerOffset: fact(
-      false,
-      "include/linux/slab.h: kmem_cache_create",
-      TREE,
-    ),
-    kmallocClasses: fact(
-      (b) => {
-        const classes = [8, 16, 32, 64, 96, 128, 192];
-        for (let size = 256; size <= 2 * b.pageSize; size *= 2) {
-          classes.push(size);
-        }
-        return classes.sort((x, y) => x - y);
-      },
-      "include/linux/slab.h: KMALLOC_SHIFT_HIGH",
-      TREE,
-    ),
-    kmallocNames: fact(
-      "bytes",
-      "mm/slab_common.c: create_kmalloc_caches",
-      TREE,
-    ),
-  },
+  slub: slub_3_12,
+  napi: napi_3_12,
   skb: {
     skBuff: fact(
       232,

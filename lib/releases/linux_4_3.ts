@@ -4,9 +4,21 @@ import { fact, laterRelease, type Release } from "./release.ts";
 import { linux_3_12 } from "./linux_3_12.ts";
 
 const TREE = "v4.3.0 tree";
+const BULK = "the specification: the patches as posted on 2015-06-17";
 
 /** Linux 4.3: page frags count down, virtio sizes its buffers by a moving average. */
 export const linux_4_3: Release = laterRelease(linux_3_12, "4.3", {
+  slub: {
+    bulkAlloc: fact("irq save", "mm/slub.c: kmem_cache_alloc_bulk", BULK),
+    bulkFree: fact("each", "mm/slub.c: kmem_cache_free_bulk", BULK),
+  },
+  napi: {
+    ixgbeFrees: fact(
+      "dev_consume_skb_any",
+      "drivers/net/ethernet/intel/ixgbe/ixgbe_main.c: ixgbe_clean_tx_irq",
+      "what the thread's patch 3 replaces; since 3.14",
+    ),
+  },
   skb: {
     skBuff: fact(
       232,

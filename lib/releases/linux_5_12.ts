@@ -31,6 +31,48 @@ export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
       "mm/slab_common.c: kmalloc_info",
       `${TREE}; since 5.0`,
     ),
+    bulkAllocBumpsTid: fact(
+      true,
+      "mm/slub.c: kmem_cache_alloc_bulk",
+      `${TREE}; since 5.6 (fd4d9c7d0c71); UNVERIFIED for 5.12`,
+    ),
+    slabFreeLimit: fact(
+      "after",
+      "mm/slab.c: free_block",
+      `${TREE}; UNVERIFIED for 5.12`,
+    ),
+  },
+  napi: {
+    keptWhenFull: fact(
+      32,
+      "net/core/skbuff.c: NAPI_SKB_CACHE_HALF",
+      `${TREE}; since 5.12`,
+    ),
+    bulkAlloc: fact(
+      16,
+      "net/core/skbuff.c: NAPI_SKB_CACHE_BULK",
+      `${TREE}; since 5.12`,
+    ),
+    flush: fact(
+      "never",
+      "net/core/dev.c: net_rx_action",
+      `${TREE}; since 5.12`,
+    ),
+    takesNull: fact(
+      false,
+      "net/core/skbuff.c: napi_consume_skb",
+      `${TREE}; a change of November 2020`,
+    ),
+    groPuts: fact(
+      true,
+      "net/core/skbuff.c: napi_skb_free_stolen_head",
+      `${TREE}; since 5.12`,
+    ),
+    timeLimit: fact(
+      "netdev_budget_usecs",
+      "net/core/dev.c: net_rx_action",
+      `${TREE}; since 4.12, UNVERIFIED`,
+    ),
   },
   skb: {
     netdevKmallocMax: fact(

@@ -23,6 +23,34 @@ export const linux_6_1: Release = laterRelease(linux_5_12, "6.1", {
       "mm/slub.c: slub_set_cpu_partial",
       `${TREE}; since 5.16`,
     ),
+    slowpathCountedBy: fact("slow path", "mm/slub.c: ___slab_alloc", TREE),
+    bulkAlloc: fact(
+      "unlocked",
+      "mm/slub.c: kmem_cache_alloc_bulk",
+      `${TREE}; since 5.15`,
+    ),
+    bulkAllocUndo: fact("bulk", "mm/slub.c: kmem_cache_alloc_bulk", TREE),
+    deactivationBumpsTid: fact(
+      true,
+      "mm/slub.c: ___slab_alloc",
+      `${TREE}; since 6.0`,
+    ),
+    bulkFree: fact(
+      "detached, swap",
+      "mm/slub.c: build_detached_freelist",
+      `${TREE}; since 5.17, UNVERIFIED`,
+    ),
+    bulkFreeOfNone: fact("silent", "mm/slub.c: kmem_cache_free_bulk", TREE),
+    bulkFreeOfNull: fact("bug", "mm/slub.c: build_detached_freelist", TREE),
+    deactivate: fact("spliced", "mm/slub.c: deactivate_slab", TREE),
+  },
+  napi: {
+    warnsOutsideSoftirq: fact(
+      true,
+      "net/core/skbuff.c: napi_consume_skb",
+      TREE,
+    ),
+    deferMax: fact(64, "net/core/dev.c: sysctl_skb_defer_max", TREE),
   },
   skb: {
     skBuff: fact(

@@ -7,6 +7,7 @@ import { linux_6_1 } from "./linux_6_1.ts";
 import { sharedInfoSize } from "./linux_3_12.ts";
 
 const TREE = "v6.8.1 tree";
+const LATER = "6.12.117 tree; since 6.8";
 
 /**
  * Object size of `skbuff_small_head`, bytes: room for `room` and shared info, never a power of two, so that the
@@ -27,6 +28,30 @@ export const linux_6_8: Release = laterRelease(linux_6_1, "6.8", {
       "more-waste",
       "mm/slub.c: calculate_order",
       "6.12 tree; since 6.7",
+    ),
+    partialsFrozen: fact(false, "mm/slub.c: __slab_free", LATER),
+    refillCounted: fact(false, "mm/slub.c: ___slab_alloc", LATER),
+    bulkPopsCounted: fact(
+      true,
+      "mm/slub.c: __kmem_cache_alloc_bulk",
+      `${LATER}; UNVERIFIED for 6.8`,
+    ),
+    freeFastpathCounts: fact(
+      "objects",
+      "mm/slub.c: do_slab_free",
+      `${LATER}; UNVERIFIED for 6.8`,
+    ),
+    slab: fact(
+      false,
+      "mm/slub.c: kmem_cache_alloc",
+      "mm/slab.c was removed in 6.8",
+    ),
+  },
+  napi: {
+    restarts: fact(
+      true,
+      "net/core/dev.c: net_rx_action",
+      "6.12.117 tree; since 6.4, UNVERIFIED",
     ),
   },
   skb: {

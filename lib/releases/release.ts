@@ -203,6 +203,7 @@ class KernelRecord implements Kernel {
   readonly patches: readonly string[];
   declare readonly page: Kernel["page"];
   declare readonly slub: Kernel["slub"];
+  declare readonly napi: Kernel["napi"];
   declare readonly skb: Kernel["skb"];
   declare readonly pageFragCache: Kernel["pageFragCache"];
   declare readonly skbPageFrag: Kernel["skbPageFrag"];

@@ -143,6 +143,18 @@ Deno.test("every release lays out a cache", () => {
   }
 });
 
+Deno.test("flags as a list, a string or a record", () => {
+  const slot = (flags: string | string[] | Record<string, boolean>): number =>
+    slabLayout({ kernel: kernel("6.18"), objectSize: 200, flags }).slabSize;
+  const forms = [
+    "SLAB_HWCACHE_ALIGN | SLAB_TYPESAFE_BY_RCU",
+    ["hwcache_align", "destroy_by_rcu"],
+    { hwcacheAlign: true, typesafeByRcu: true, ctor: false },
+  ];
+  assertEquals(forms.map(slot), [256, 256, 256]);
+  assertThrows(() => slot("SLAB_HWCACHE_ALIGN |"), RangeError, '""');
+});
+
 Deno.test("bad input is refused by name", () => {
   const k = kernel("6.18");
   assertThrows(

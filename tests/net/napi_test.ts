@@ -5,7 +5,6 @@ import { kmemCache } from "../../lib/mm/kmem_cache.ts";
 import { PageAllocator } from "../../lib/mm/page_alloc.ts";
 import { PageFragCache } from "../../lib/mm/page_frag_cache.ts";
 import { Napi, type NapiOptions } from "../../lib/net/napi.ts";
-import { napiRules } from "../../lib/net/napi_rules.ts";
 import {
   bulkAllocReuse,
   bulkFreeInfrastructure,
@@ -295,7 +294,11 @@ Deno.test("bad arguments name themselves", () => {
   );
 });
 
-Deno.test("a release that is not listed takes the rules of its nearest", () => {
-  const unknown = { ...kernel("6.12"), name: "6.99", patches: [] } as Kernel;
-  assertEquals(napiRules(unknown), napiRules(kernel("6.12")));
+Deno.test("the rules are the kernel's facts, whatever its name and patches", () => {
+  const nameless = { ...kernel("6.12"), name: "6.99", patches: [] } as Kernel;
+  const cache = kmemCache({ kernel: nameless, objectSize: 256 });
+  assertEquals(
+    { ...new Napi({ kernel: nameless, cache }).rules },
+    { ...kernel("6.12").napi },
+  );
 });

@@ -1,5 +1,4 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { napiRules } from "../../lib/net/napi_rules.ts";
 import {
   bulkAllocReuse,
   bulkFreeCompletionQueue,
@@ -18,11 +17,11 @@ const SERIES = [
 ];
 
 Deno.test("each patch turns its own rules and no others", () => {
-  let before = napiRules(base);
+  let before = base.napi;
   let k = base;
   const turned = [...SERIES, flushOnEveryExit].map((patch) => {
     k = k.am(patch);
-    const after = napiRules(k);
+    const after = k.napi;
     const keys = Object.keys(after).filter((key) =>
       after[key as keyof typeof after] !== before[key as keyof typeof after]
     );
@@ -76,4 +75,16 @@ Deno.test("none applies twice, to a kernel that has it, or to one that has not w
     Error,
     "napi_alloc_skb",
   );
+});
+
+Deno.test("patches 1 to 3 are what 4.6 merged, but for what a budget of 0 means", () => {
+  const merged = kernel("4.6").napi;
+  assertEquals({
+    ...base.am(...SERIES.slice(0, 3)).napi,
+    zeroBudget: merged.zeroBudget,
+  }, merged);
+  assertEquals([base.napi.zeroBudget, merged.zeroBudget], [
+    "dev_consume_skb_irq",
+    "dev_consume_skb_any",
+  ]);
 });

@@ -1,7 +1,6 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import type { Kernel, Patch } from "../../lib/kernel.ts";
 import { kmemCache } from "../../lib/mm/kmem_cache.ts";
-import { slubRules } from "../../lib/mm/slub_rules.ts";
 import * as series from "../../lib/patches/slab_bulk.ts";
 import { kernel } from "../../lib/releases/mod.ts";
 
@@ -20,10 +19,8 @@ const COVER: readonly Patch[] = [
 ];
 
 Deno.test("the cover letter's patches turn 4.3's slab rules into the thread's kernel's", () => {
-  assertEquals(
-    slubRules(V4_3.am(...COVER)),
-    slubRules(kernel("net-next-2015-10")),
-  );
+  assertEquals(V4_3.am(...COVER).slub, kernel("net-next-2015-10").slub);
+  assertNotEquals(V4_3.slub, kernel("net-next-2015-10").slub);
 });
 
 /** What a bulk round of 64 does in both allocators. */
@@ -95,12 +92,44 @@ Deno.test("each patch says where it came from", () => {
 });
 
 Deno.test("a later patch brings a rule of a later kernel", () => {
-  const rules = slubRules(
-    V4_3.am(...COVER, series.slubBulkIrqOff, series.slubPartialInSlabs),
+  const { slub } = V4_3.am(
+    ...COVER,
+    series.slubBulkIrqOff,
+    series.slubPartialInSlabs,
   );
-  assertEquals(rules.bulkAlloc, "irq off");
+  assertEquals(slub.bulkAlloc, "irq off");
   assertEquals(
     V4_3.am(series.slubPartialInSlabs).slub.cpuPartial,
     kernel("6.1").slub.cpuPartial,
   );
+});
+
+/** Names of the facts in which two groups differ. */
+function differences(a: object, b: object): string[] {
+  const other = b as Record<string, unknown>;
+  return Object.entries(a).filter(([name, value]) =>
+    String(other[name]) !== String(value)
+  )
+    .map(([name]) => name);
+}
+
+Deno.test("the patches that came after lead from the thread's kernel to 4.6, but for what is no patch here", () => {
+  const later = kernel("net-next-2015-10").am(
+    series.slabBulkErrorPath,
+    series.slubBulkIrqOff,
+  ).slub;
+  const merged = kernel("4.6").slub;
+  assertEquals(differences(merged, later), ["bulkFreeOfNone", "slabIndex"]);
+});
+
+Deno.test("a patched fact says which patch brought it", () => {
+  const rows = V4_3.am(...COVER).provenance().filter(({ release }) =>
+    COVER.some((patch) => patch.name === release)
+  );
+  assertEquals(rows.map(({ name, release }) => [name, release]).sort(), [
+    ["slub.bulkFree", "slubDetachedFreelist"],
+    ["slub.bulkFreeOfNone", "slubDetachedFreelist"],
+    ["slub.bulkFreeOfNull", "slubDetachedFreelist"],
+    ["slub.slabBulk", "slabBulkSlab"],
+  ]);
 });

@@ -8,6 +8,7 @@ import {
 import {
   kernel,
   type Patch,
+  patches,
   releases,
   skbMaxAlloc,
   skbMaxOrder,
@@ -208,4 +209,64 @@ Deno.test("am() refuses what is no patch", () => {
     TypeError,
     "must return a kernel",
   );
+});
+
+Deno.test("the slab and NAPI facts change where the specification says", () => {
+  const changes = (group: "slub" | "napi", name: string): string[] =>
+    releases.flatMap((release) => {
+      const row = kernel(release).provenance().find((row) =>
+        row.name === `${group}.${name}` && row.release === release
+      );
+      return row === undefined ? [] : [`${release}: ${row.value}`];
+    });
+  assertEquals(changes("slub", "bulkAlloc"), [
+    "3.12: single calls",
+    "4.3: irq save",
+    "4.6: irq off",
+    "6.1: unlocked",
+  ]);
+  assertEquals(changes("slub", "bulkFree"), [
+    "3.12: single calls",
+    "4.3: each",
+    "net-next-2015-10: detached",
+    "4.6: detached",
+    "6.1: detached, swap",
+  ]);
+  assertEquals(changes("slub", "slabBulk"), [
+    "3.12: single calls",
+    "net-next-2015-10: irq off, leaks",
+    "4.6: irq off",
+  ]);
+  assertEquals(changes("slub", "partialsFrozen"), ["3.12: true", "6.8: false"]);
+  assertEquals(changes("slub", "slab"), ["3.12: true", "6.8: false"]);
+  assertEquals(changes("napi", "flush"), [
+    "3.12: never",
+    "4.6: not on early return",
+    "5.12: never",
+  ]);
+  assertEquals(changes("napi", "bulkAlloc"), ["3.12: 0", "5.12: 16"]);
+  assertEquals(changes("napi", "ixgbeFrees"), [
+    "3.12: dev_kfree_skb_any",
+    "4.3: dev_consume_skb_any",
+    "4.6: napi_consume_skb",
+  ]);
+  assertEquals(changes("napi", "deferMax"), ["3.12: 0", "6.1: 64"]);
+});
+
+Deno.test("the patches are listed by name, each with where it was posted", () => {
+  for (
+    const name of [
+      "skbPageFragRefillV1",
+      "skbPageFragRefillV2",
+      "skbPageFragRefillV3",
+      "bulkFreeInfrastructure",
+      "bulkFreeCompletionQueue",
+      "ixgbeBulkFree",
+      "bulkAllocReuse",
+    ]
+  ) assert(name in patches, name);
+  for (const [name, patch] of Object.entries(patches)) {
+    assertEquals(typeof patch, "function", name);
+    assert(patch.subject!.length > 10 && /^\d{4}-\d\d/.test(patch.date!), name);
+  }
 });
