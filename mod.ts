@@ -425,6 +425,72 @@ export {
 } from "./lib/view/sweep.ts";
 export { type Progress, progress } from "./lib/view/progress.ts";
 export { html, markdown, show, type Showable } from "./lib/view/show.ts";
+export { VhostRing, type VhostRingOptions } from "./lib/drivers/vhost_ring.ts";
+export {
+  TAP_MAX_FRAME,
+  TAP_RESERVED,
+  TUN_READQ_SIZE,
+  VhostNetTap,
+  VhostNetTapCounters,
+  type VhostNetTapOptions,
+} from "./lib/drivers/vhost_net_tap.ts";
+export {
+  VHOST_NET_BATCH,
+  VHOST_NET_PKT_WEIGHT,
+  VHOST_NET_WEIGHT,
+  VhostNetCounters,
+  VhostNetWorker,
+  type VhostNetWorkerOptions,
+} from "./lib/drivers/vhost_net_worker.ts";
+export {
+  GveXdpRedirect,
+  type GveXdpRedirectOptions,
+  MTK_WED_WO_CMD_LEN,
+  MTK_WED_WO_RING_SIZE,
+  MtkWedWo,
+  PageFragClient,
+  PageFragClientCounters,
+  type PageFragClientOptions,
+  type PageFragTeardown,
+} from "./lib/drivers/page_frag_client.ts";
+export {
+  NVME_TCP_CMD_PDU,
+  NVME_TCP_SHORT_PDU,
+  NvmeTcpHost,
+  type NvmeTcpOptions,
+  NvmeTcpTarget,
+} from "./lib/drivers/nvme_tcp.ts";
+export {
+  type PageRefOperations,
+  runVhostNetTest,
+  VHOST_NET_TEST_FRAME,
+  VHOST_NET_TEST_PACKETS,
+  type VhostNetTestOptions,
+  type VhostNetTestResult,
+} from "./lib/experiments/vhost_net_test.ts";
+export {
+  HIGH_ORDER_BITS,
+  highOrderAttempt,
+  type HighOrderAttemptOptions,
+  type HighOrderAttemptResult,
+  type Shortage,
+} from "./lib/experiments/high_order_attempt.ts";
+export {
+  PAGE_FRAG_USERS,
+  pageFragTeardown,
+  type PageFragTeardownOptions,
+  type PageFragTeardownResult,
+  type PageFragUser,
+} from "./lib/experiments/page_frag_teardown.ts";
+export {
+  pageFragAlignArgument,
+  pageFragCacheDrain,
+  pageFragGfpBits,
+  pageFragZeroOffset,
+  vhostNetPageFragSeries,
+  vhostNetTest,
+  vhostPageFrag,
+} from "./lib/patches/vhost_net_page_frag.ts";
 export {
   VhostNetPageFrag,
   type VhostNetPageFragOptions,

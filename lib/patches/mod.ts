@@ -4,6 +4,14 @@ import type { Patch } from "../kernel.ts";
 import * as kmemCacheBulk from "./kmem_cache_bulk.ts";
 import * as slabBulk from "./slab_bulk.ts";
 import {
+  pageFragAlignArgument,
+  pageFragCacheDrain,
+  pageFragGfpBits,
+  pageFragZeroOffset,
+  vhostNetTest,
+  vhostPageFrag,
+} from "./vhost_net_page_frag.ts";
+import {
   skbPageFragRefillV1,
   skbPageFragRefillV2,
   skbPageFragRefillV3,
@@ -27,4 +35,10 @@ export const patches: Readonly<Record<string, Patch>> = Object.freeze({
   skbPageFragRefillV3,
   ...kmemCacheBulk,
   ...slabBulk,
+  pageFragAlignArgument,
+  pageFragGfpBits,
+  pageFragCacheDrain,
+  vhostPageFrag,
+  vhostNetTest,
+  pageFragZeroOffset,
 });

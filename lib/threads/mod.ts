@@ -2,6 +2,7 @@
 
 import { kmemCacheBulkThread } from "./kmem_cache_bulk.ts";
 import { skbPageFragRefillThread } from "./skb_page_frag_refill.ts";
+import { vhostNetPageFragThread } from "./vhost_net_page_frag.ts";
 import type { Thread } from "./thread.ts";
 
 /**
@@ -20,4 +21,5 @@ import type { Thread } from "./thread.ts";
 export const threads: Readonly<Record<string, Thread>> = Object.freeze({
   [skbPageFragRefillThread.id]: skbPageFragRefillThread,
   [kmemCacheBulkThread.id]: kmemCacheBulkThread,
+  [vhostNetPageFragThread.id]: vhostNetPageFragThread,
 });

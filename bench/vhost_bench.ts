@@ -1,0 +1,65 @@
+/** vhost_net: its two page-fragment allocators, its worker, and the tool of the 2024 thread. */
+
+import { VhostNetPageFrag } from "../lib/drivers/vhost_net_page_frag.ts";
+import { VhostNetWorker } from "../lib/drivers/vhost_net_worker.ts";
+import { runVhostNetTest } from "../lib/experiments/vhost_net_test.ts";
+import { PageAllocator } from "../lib/mm/page_alloc.ts";
+import { kernel } from "../lib/releases/mod.ts";
+
+const RELEASES = ["6.8", "6.12", "6.18"];
+const PACKETS = 10_000;
+const BUFLEN = 768;
+let sink = 0;
+
+for (const release of RELEASES) {
+  const frag = new VhostNetPageFrag(new PageAllocator(kernel(release)));
+  Deno.bench(`buffer, alloc and free: ${release}`, {
+    group: "a buffer",
+    baseline: release === "6.8",
+  }, () => {
+    frag.free(frag.alloc(BUFLEN));
+  });
+  Deno.bench(`${PACKETS} buffers, alloc and free: ${release}`, {
+    group: "buffers",
+    baseline: release === "6.8",
+    n: 20,
+  }, () => {
+    for (let i = 0; i < PACKETS; i++) frag.free(frag.alloc(BUFLEN));
+  });
+}
+
+for (const release of RELEASES) {
+  for (const batch of [1, 64]) {
+    const worker = new VhostNetWorker(new PageAllocator(kernel(release)));
+    Deno.bench(
+      `${PACKETS} packets from the guest, ${batch} at once: ${release}`,
+      {
+        group: "worker",
+        baseline: release === "6.8" && batch === 1,
+        n: 20,
+      },
+      () => {
+        for (let i = 0; i < PACKETS; i += batch) {
+          for (let j = 0; j < batch; j++) worker.tx.add(268);
+          worker.kickTx();
+          worker.run();
+          while (worker.tx.getBuf() >= 0) sink += worker.tap.recv();
+        }
+      },
+    );
+  }
+}
+
+for (const release of RELEASES) {
+  Deno.bench(`vhost_net_test, 2 x 1,048,576 packets: ${release}`, {
+    group: "vhost_net_test",
+    baseline: release === "6.8",
+    n: 5,
+  }, () => {
+    sink += runVhostNetTest({ kernel: kernel(release) }).txPackets;
+  });
+}
+
+globalThis.addEventListener("unload", () => {
+  if (Number.isNaN(sink)) throw new Error("a truesize was no number");
+});
