@@ -1,6 +1,6 @@
 /** Lengths of received frames: what the drivers of this folder take. @module */
 
-import { whole } from "../mm/page_options.ts";
+import { whole } from "../sim/check.ts";
 
 /** Longest frame that a receive ring of 256 pages of 4 KiB can hold, bytes: the limit of the `frame` arguments. */
 export const FRAME_MAX: number = 2 ** 20;

@@ -9,7 +9,7 @@ import {
   SKB_REASON_CONSUMED,
   SKB_REASON_DROPPED,
 } from "../net/completion_queue.ts";
-import { whole } from "../mm/page_options.ts";
+import { whole } from "../sim/check.ts";
 
 /** `IXGBE_DEFAULT_TXD`: descriptors of a ring. */
 export const IXGBE_DEFAULT_TXD = 512;

@@ -7,7 +7,7 @@
 
 import { Gfp } from "../mm/gfp.ts";
 import type { PageAllocator } from "../mm/page_alloc.ts";
-import { flag, whole } from "../mm/page_options.ts";
+import { flag, whole } from "../sim/check.ts";
 import {
   PageFragClient,
   type PageFragClientOptions,

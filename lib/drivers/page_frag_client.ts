@@ -8,7 +8,7 @@ import type { Kernel } from "../kernel.ts";
 import { Gfp } from "../mm/gfp.ts";
 import type { PageAllocator } from "../mm/page_alloc.ts";
 import { PageFragCache } from "../mm/page_frag_cache.ts";
-import { whole } from "../mm/page_options.ts";
+import { whole } from "../sim/check.ts";
 
 /**
  * How a driver gives up its cache's block: not at all, by its own lines around `__page_frag_cache_drain`, or by

@@ -7,7 +7,7 @@
 import type { Kernel } from "../kernel.ts";
 import { Gfp } from "../mm/gfp.ts";
 import type { PageAllocator } from "../mm/page_alloc.ts";
-import { whole } from "../mm/page_options.ts";
+import { whole } from "../sim/check.ts";
 
 export {
   pagePoolFragSize,

@@ -8,7 +8,7 @@ import type { Kernel } from "../kernel.ts";
 import { headPage, pageShift } from "../mm/page_frag_put.ts";
 import { ReceiveQueue } from "../net/sock.ts";
 import { allocSkb, buildSkb, Head, type SkBuff } from "../net/skbuff.ts";
-import { whole } from "../mm/page_options.ts";
+import { whole } from "../sim/check.ts";
 import { ETH_HEADER, tunGetUser } from "./tun.ts";
 import type { VhostNetPageFrag } from "./vhost_net_page_frag.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import type { Kernel } from "../kernel.ts";
-import { whole } from "../mm/page_options.ts";
+import { whole } from "../sim/check.ts";
 import {
   allocSkb,
   buildSkb,

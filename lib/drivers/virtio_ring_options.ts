@@ -5,7 +5,7 @@
  */
 
 import type { Kernel } from "../kernel.ts";
-import { whole } from "../mm/page_options.ts";
+import { whole } from "../sim/check.ts";
 
 /** How a {@linkcode MergeableRing} is made. An option given as `undefined` is absent. */
 export interface MergeableRingOptions {

@@ -8,7 +8,7 @@
 import type { Kernel } from "../kernel.ts";
 import { Gfp } from "../mm/gfp.ts";
 import { PageAllocator } from "../mm/page_alloc.ts";
-import { whole } from "../mm/page_options.ts";
+import { whole } from "../sim/check.ts";
 
 /**
  * How memory is short: plenty of single pages but no block of the order, though reclaim frees something at each pass; or a

@@ -12,7 +12,7 @@ import { type KmemCache, kmemCache } from "../mm/kmem_cache.ts";
 import { MeteredCache } from "../mm/metered_cache.ts";
 import { PageAllocator } from "../mm/page_alloc.ts";
 import { PageFragCache } from "../mm/page_frag_cache.ts";
-import { flag, whole } from "../mm/page_options.ts";
+import { flag, whole } from "../sim/check.ts";
 import { Napi } from "../net/napi.ts";
 import { Softirq } from "../net/softirq.ts";
 import type { Work } from "../sim/cpu.ts";

@@ -7,6 +7,7 @@
 import type { TunOptions } from "../drivers/tun.ts";
 import type { Kernel } from "../kernel.ts";
 import type { SocketKind } from "../net/sock.ts";
+import { whole } from "../sim/check.ts";
 
 /** Paths a packet can take to the receiving socket. */
 export const packetPaths = [
@@ -115,26 +116,6 @@ const KEYS = new Set([
 /** Largest payload that is looked at at all: what an `int` holds. */
 const MAX_PAYLOAD = 0x7fffffff;
 
-function integerIn(
-  who: string,
-  name: string,
-  value: unknown,
-  min: number,
-  max: number,
-): number {
-  if (typeof value !== "number") {
-    throw new TypeError(
-      `${who}(): ${name} must be a number, got ${typeof value}`,
-    );
-  }
-  if (!Number.isInteger(value) || value < min || value > max) {
-    throw new RangeError(
-      `${who}(): ${name} must be an integer from ${min} to ${max}, got ${value}`,
-    );
-  }
-  return value;
-}
-
 function booleanOr(
   who: string,
   name: string,
@@ -231,13 +212,13 @@ export function packetSetup(
     );
   }
   const { path } = options;
-  const payload = integerIn(who, "payload", options.payload, 0, MAX_PAYLOAD);
+  const payload = whole("payload", options.payload, 0, MAX_PAYLOAD, who);
   const protocol = oneOf(who, "protocol", options.protocol, PROTOCOLS, "udp");
   const ip = oneOf(who, "ip", options.ip, VERSIONS, 4);
   const tunLike = path === "tun" || path === "tap";
   const mtu = options.mtu === undefined
     ? (path === "loopback" ? 65536 : 1500)
-    : integerIn(who, "mtu", options.mtu, ip === 4 ? 68 : 1280, 65536);
+    : whole("mtu", options.mtu, ip === 4 ? 68 : 1280, 65536, who);
   booleanOr(who, "gro", options.gro, false);
   const timestamps = booleanOr(who, "timestamps", options.timestamps, true);
   const gso = booleanOr(
@@ -253,7 +234,7 @@ export function packetSetup(
   }
   const bufferSize = options.bufferSize === undefined
     ? undefined
-    : integerIn(who, "bufferSize", options.bufferSize, 64, 65536);
+    : whole("bufferSize", options.bufferSize, 64, 65536, who);
   if (bufferSize !== undefined && path !== "virtio-mergeable") {
     throw new RangeError(
       `${who}(): bufferSize belongs to path "virtio-mergeable", got path "${path}"`,
@@ -323,7 +304,7 @@ function tunSetup(
     }
     let sum = 0;
     napiFrags.forEach((length, i) =>
-      sum += integerIn(who, `napiFrags[${i}]`, length, 0, MAX_PAYLOAD)
+      sum += whole(`napiFrags[${i}]`, length, 0, MAX_PAYLOAD, who)
     );
     const frame = options.payload + 14 + (ip === 4 ? 20 : 40) +
       (protocol === "udp" ? 8 : timestamps ? 32 : 20);

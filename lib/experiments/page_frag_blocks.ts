@@ -8,6 +8,7 @@ import type { Kernel } from "../kernel.ts";
 import { Gfp } from "../mm/gfp.ts";
 import { PageAllocator } from "../mm/page_alloc.ts";
 import { PageFrag } from "../mm/page_frag.ts";
+import { whole } from "../sim/check.ts";
 
 /** What {@linkcode buffersPerBlock} is asked. */
 export interface BuffersPerBlockOptions {
@@ -61,19 +62,8 @@ export function buffersPerBlock(
 ): BlockOfBuffers {
   const { size, order } = options;
   const { pageSize } = options.kernel.build;
-  if (!Number.isInteger(size) || size < 1 || size > pageSize) {
-    throw new RangeError(
-      `size must be a whole number of bytes from 1 to ${pageSize}, got ${size}`,
-    );
-  }
-  if (
-    order !== undefined &&
-    !(Number.isInteger(order) && order >= 0 && order <= 5)
-  ) {
-    throw new RangeError(
-      `order must be a whole number from 0 to 5, got ${order}`,
-    );
-  }
+  whole("size", size, 1, pageSize);
+  if (order !== undefined) whole("order", order, 0, 5);
   const kernel = order === undefined
     ? options.kernel
     : ofOrder(options.kernel, order);

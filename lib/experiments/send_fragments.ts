@@ -9,6 +9,7 @@ import { Gfp } from "../mm/gfp.ts";
 import { PageAllocator } from "../mm/page_alloc.ts";
 import { PageFrag } from "../mm/page_frag.ts";
 import { skPageFragRefill } from "../mm/sk_page_frag.ts";
+import { whole } from "../sim/check.ts";
 
 /** What {@linkcode sendFragments} takes. */
 export interface SendFragmentsOptions {
@@ -55,13 +56,8 @@ export interface SentFragments {
  */
 export function sendFragments(options: SendFragmentsOptions): SentFragments {
   const { kernel, write, writes = 1000 } = options;
-  for (const [name, value] of [["write", write], ["writes", writes]] as const) {
-    if (!Number.isInteger(value) || value < 1) {
-      throw new RangeError(
-        `sendFragments(): ${name} must be a positive integer, got ${value}`,
-      );
-    }
-  }
+  whole("write", write, 1, 2 ** 24, "sendFragments");
+  whole("writes", writes, 1, 2 ** 24, "sendFragments");
   const memory = Math.ceil(write * writes / kernel.build.pageSize);
   const pages = new PageAllocator(kernel, {
     pages: Math.max(65536, 2 * memory),

@@ -7,7 +7,7 @@
 import type { Kernel } from "../kernel.ts";
 import { type KmemCache, kmemCache } from "../mm/kmem_cache.ts";
 import { MeteredCache } from "../mm/metered_cache.ts";
-import { whole } from "../mm/page_options.ts";
+import { whole } from "../sim/check.ts";
 import { slabLayout } from "../mm/slab_layout.ts";
 import { type Bill, type Cpu, price, type Work } from "../sim/cpu.ts";
 

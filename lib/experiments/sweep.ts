@@ -6,7 +6,11 @@
 
 import type { Kernel } from "../kernel.ts";
 import { type PacketOptions, packetSetup } from "./packet_options.ts";
+import { whole } from "../sim/check.ts";
 import { truesizeOf } from "./truesize.ts";
+
+const WHO = "truesizeSweep";
+const MAX = 0x7fffffff;
 
 /** A way to receive packets: everything of {@linkcode PacketOptions} but the payload. */
 export interface ReceiveStrategy extends Omit<PacketOptions, "payload"> {
@@ -36,15 +40,6 @@ export interface SweepSeries {
   readonly truesize: Int32Array;
   /** payload / truesize; 0 where the kernel refuses the packet. */
   readonly ratio: Float64Array;
-}
-
-function whole(name: string, value: number, min: number): number {
-  if (!Number.isInteger(value) || value < min) {
-    throw new RangeError(
-      `truesizeSweep(): ${name} must be an integer of at least ${min}, got ${value}`,
-    );
-  }
-  return value;
 }
 
 /**
@@ -79,9 +74,9 @@ export function truesizeSweep(options: SweepOptions): SweepSeries[] {
       }`,
     );
   }
-  const from = whole("from", options.from ?? 0, 0);
-  const to = whole("to", options.to ?? 1472, from);
-  const step = whole("step", options.step ?? 1, 1);
+  const from = whole("from", options.from ?? 0, 0, MAX, WHO);
+  const to = whole("to", options.to ?? 1472, from, MAX, WHO);
+  const step = whole("step", options.step ?? 1, 1, MAX, WHO);
   const length = Math.floor((to - from) / step) + 1;
   return strategies.map(({ label, ...strategy }: ReceiveStrategy) => {
     // Options that depend on the payload (iovec lengths) have no place here; say so before anything runs.

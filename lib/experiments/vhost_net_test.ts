@@ -15,7 +15,7 @@ import {
 } from "../drivers/vhost_net_tap.ts";
 import type { Kernel } from "../kernel.ts";
 import { PageAllocator } from "../mm/page_alloc.ts";
-import { flag, whole } from "../mm/page_options.ts";
+import { flag, whole } from "../sim/check.ts";
 
 /** `nbufs` of the tool: packets in each direction. */
 export const VHOST_NET_TEST_PACKETS = 0x100000;

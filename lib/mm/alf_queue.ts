@@ -4,7 +4,7 @@
  * @module
  */
 
-import { whole } from "./page_options.ts";
+import { whole } from "../sim/check.ts";
 
 /** An array-based queue; every place of it can be used. */
 export class AlfQueue {

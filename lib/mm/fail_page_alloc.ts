@@ -5,7 +5,7 @@
  */
 
 import { randomLcg } from "d3-random";
-import { finite, share, whole } from "./page_options.ts";
+import { finite, share, whole } from "../sim/check.ts";
 
 /** How {@linkcode PageAllocator.failPageAlloc} lets requests fail. */
 export interface FailPageAllocOptions {

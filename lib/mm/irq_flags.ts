@@ -4,7 +4,7 @@
  * @module
  */
 
-import { whole } from "./page_options.ts";
+import { whole } from "../sim/check.ts";
 
 /**
  * `local_irq_disable`, `local_irq_enable`, `local_irq_save`, `local_irq_restore` for CPUs that take turns.

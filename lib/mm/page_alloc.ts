@@ -15,14 +15,8 @@ import {
   type PageHold,
   pressZone,
 } from "./page_hold.ts";
-import {
-  finite,
-  flag,
-  hook,
-  type PageAllocatorOptions,
-  share,
-  whole,
-} from "./page_options.ts";
+import type { PageAllocatorOptions } from "./page_options.ts";
+import { finite, flag, hook, share, whole } from "../sim/check.ts";
 import { PageRefs } from "./page_ref.ts";
 import { pcpSizes, PerCpuPages } from "./pcp.ts";
 import {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { whole } from "./page_options.ts";
+import { whole } from "../sim/check.ts";
 import {
   PAGE_ORDER,
   PAGE_PFMEMALLOC,

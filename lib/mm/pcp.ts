@@ -5,7 +5,7 @@
  */
 
 import type { Kernel } from "../kernel.ts";
-import { whole } from "./page_options.ts";
+import { whole } from "../sim/check.ts";
 import { PAGE_PCP, type Zone } from "./zone.ts";
 
 /** `CONFIG_PCP_BATCH_SCALE_MAX`: doublings that a batch may take. */

@@ -7,7 +7,7 @@
 
 import { AlfQueue } from "./alf_queue.ts";
 import type { KmemCache } from "./kmem_cache_type.ts";
-import { whole } from "./page_options.ts";
+import { whole } from "../sim/check.ts";
 import { bulkArray } from "./slab_args.ts";
 
 /** `QMEMPOOL_BULK`: objects moved at once between a CPU's queue and the shared one. */

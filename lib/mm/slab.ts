@@ -8,7 +8,7 @@ import type { SlubRules } from "../kernel.ts";
 import { Gfp } from "./gfp.ts";
 import { IrqFlags } from "./irq_flags.ts";
 import type { KmemCache, KmemCacheOptions } from "./kmem_cache_type.ts";
-import { hook, whole } from "./page_options.ts";
+import { hook, whole } from "../sim/check.ts";
 import { SlabArrays } from "./slab_arrays.ts";
 import { badFree, bulkArray, claimObjects } from "./slab_args.ts";
 import { checkSlab } from "./slab_check.ts";

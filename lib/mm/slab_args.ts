@@ -4,7 +4,7 @@
  * @module
  */
 
-import { whole } from "./page_options.ts";
+import { whole } from "../sim/check.ts";
 import { ABSENT, ALLOCATED, PENDING } from "./slub_slabs.ts";
 
 /**

@@ -6,6 +6,7 @@
 
 import type { Kernel } from "../kernel.ts";
 import { alignUp } from "../sim/align.ts";
+import { whole } from "../sim/check.ts";
 
 /** Cache flags that move the layout, by their kernel names. */
 export const SLAB_FLAGS = [
@@ -104,21 +105,8 @@ function flagSet(flags: SlabLayoutOptions["flags"]): Set<SlabFlag> {
   return new Set(names.map(slabFlag));
 }
 
-function positive(name: string, value: unknown, max: number): number {
-  if (typeof value !== "number") {
-    throw new TypeError(
-      `slabLayout(): ${name} must be a number, got ${typeof value}`,
-    );
-  }
-  if (!Number.isInteger(value) || value < 1 || value > max) {
-    throw new RangeError(
-      `slabLayout(): ${name} must be an integer from 1 to ${max}, got ${value}`,
-    );
-  }
-  return value;
-}
-
 const POINTER = 8;
+const WHO = "slabLayout";
 
 /** Slot size, modelling `calculate_sizes` (mm/slub.c). */
 function slotSize(
@@ -197,11 +185,11 @@ export function slabLayout(options: SlabLayoutOptions): SlabLayout {
   const { pageSize, cacheLine } = kernel.build;
   const { slub } = kernel;
   const largest = pageSize * 2 ** kernel.page.maxOrder;
-  const objectSize = positive("objectSize", options.objectSize, largest);
-  const cpus = positive("cpus", options.cpus ?? kernel.build.cpus, 8192);
+  const objectSize = whole("objectSize", options.objectSize, 1, largest, WHO);
+  const cpus = whole("cpus", options.cpus ?? kernel.build.cpus, 1, 8192, WHO);
   let align = options.align === undefined || options.align === 0
     ? 1
-    : positive("align", options.align, largest);
+    : whole("align", options.align, 1, largest, WHO);
   if ((align & (align - 1)) !== 0) {
     throw new RangeError(
       `slabLayout(): align must be a power of two, got ${align}`,

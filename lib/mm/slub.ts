@@ -5,7 +5,7 @@
  */
 
 import type { KmemCache, KmemCacheOptions } from "./kmem_cache_type.ts";
-import { whole } from "./page_options.ts";
+import { whole } from "../sim/check.ts";
 import { badFree, bulkArray, claimObjects } from "./slab_args.ts";
 import { checkSlub } from "./slub_check.ts";
 import { SlubCore } from "./slub_core.ts";

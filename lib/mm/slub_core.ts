@@ -8,7 +8,7 @@ import type { SlubRules } from "../kernel.ts";
 import { Gfp } from "./gfp.ts";
 import { IrqFlags } from "./irq_flags.ts";
 import type { KmemCacheOptions } from "./kmem_cache_type.ts";
-import { hook, whole } from "./page_options.ts";
+import { hook, whole } from "../sim/check.ts";
 import { type SlabLayout, slabLayout } from "./slab_layout.ts";
 import { KmemCacheCpu, type SlubLimits, SlubLists } from "./slub_cpu.ts";
 import { SlubNode } from "./slub_node.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { whole } from "./page_options.ts";
+import { whole } from "../sim/check.ts";
 import { badFree } from "./slab_args.ts";
 import type { Slub } from "./slub.ts";
 import type { KmemCacheCpu } from "./slub_cpu.ts";

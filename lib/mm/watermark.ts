@@ -6,7 +6,7 @@
 
 import type { Kernel } from "../kernel.ts";
 import { Gfp } from "./gfp.ts";
-import { whole } from "./page_options.ts";
+import { whole } from "../sim/check.ts";
 
 /** `ALLOC_HIGH`, since 6.4 `ALLOC_MIN_RESERVE`: half of the mark may be used. */
 export const ALLOC_HIGH = 1;

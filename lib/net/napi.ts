@@ -7,7 +7,7 @@
 
 import type { Kernel, NapiFacts } from "../kernel.ts";
 import { IrqFlags } from "../mm/irq_flags.ts";
-import { hook, whole } from "../mm/page_options.ts";
+import { hook, whole } from "../sim/check.ts";
 import { CompletionQueue, SKB_REASON_CONSUMED } from "./completion_queue.ts";
 import { checkCpuNumber, SkbHeads, type SkbHeadsOptions } from "./skb_heads.ts";
 

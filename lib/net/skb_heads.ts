@@ -6,7 +6,7 @@
 
 import type { KmemCache } from "../mm/kmem_cache.ts";
 import type { PageFragCache } from "../mm/page_frag_cache.ts";
-import { whole } from "../mm/page_options.ts";
+import { whole } from "../sim/check.ts";
 import { Gfp } from "../mm/gfp.ts";
 
 /** `skb->fclone`: a head of its own in `skbuff_head_cache`. */

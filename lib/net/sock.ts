@@ -5,6 +5,7 @@
  */
 
 import type { Kernel } from "../kernel.ts";
+import { whole } from "../sim/check.ts";
 import { skbCondense } from "./skb_coalesce.ts";
 import type { SkBuff } from "./skbuff.ts";
 
@@ -111,18 +112,8 @@ export class ReceiveQueue {
       socket = "udp",
       memPages = Infinity,
     } = options;
-    if (!Number.isInteger(rcvbuf) || rcvbuf < 0 || rcvbuf > 0x7fffffff) {
-      throw new RangeError(
-        `rcvbuf must be an integer from 0 to 2147483647 bytes, got ${rcvbuf}`,
-      );
-    }
-    if (
-      memPages !== Infinity && (!Number.isInteger(memPages) || memPages < 0)
-    ) {
-      throw new RangeError(
-        `memPages must be a non-negative integer, got ${memPages}`,
-      );
-    }
+    whole("rcvbuf", rcvbuf, 0, 0x7fffffff);
+    if (memPages !== Infinity) whole("memPages", memPages, 0, 0x7fffffff);
     if (socket !== "udp" && socket !== "raw" && socket !== "packet") {
       throw new RangeError(
         `socket must be "udp", "raw" or "packet", got "${socket}"`,

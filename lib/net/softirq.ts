@@ -4,7 +4,7 @@
  * @module
  */
 
-import { finite, hook, whole } from "../mm/page_options.ts";
+import { finite, hook, whole } from "../sim/check.ts";
 import {
   NET_RX_SOFTIRQ,
   NET_TX_SOFTIRQ,

@@ -16,6 +16,7 @@ import type {
   ProvenanceRow,
 } from "../kernel.ts";
 import { alignUp } from "../sim/align.ts";
+import { whole } from "../sim/check.ts";
 
 /** A release: its facts, each with the release in whose record it stands, and its default build. */
 export interface Release {
@@ -102,23 +103,6 @@ export function laterRelease(
 
 const PAGE_SIZES = [4096, 16384, 65536];
 
-function integer(
-  name: string,
-  value: unknown,
-  min: number,
-  max: number,
-): number {
-  if (typeof value !== "number") {
-    throw new TypeError(`build.${name} must be a number, got ${typeof value}`);
-  }
-  if (!Number.isInteger(value) || value < min || value > max) {
-    throw new RangeError(
-      `build.${name} must be an integer from ${min} to ${max}, got ${value}`,
-    );
-  }
-  return value;
-}
-
 const BUILD_KEYS = [
   "maxTcpHeader",
   "maxHeader",
@@ -155,13 +139,13 @@ export function resolveBuild(
       } bytes, got ${pageSize}`,
     );
   }
-  const cacheLine = integer("cacheLine", options.cacheLine ?? 64, 32, 256);
+  const cacheLine = whole("build.cacheLine", options.cacheLine ?? 64, 32, 256);
   if ((cacheLine & (cacheLine - 1)) !== 0) {
     throw new RangeError(
       `build.cacheLine must be a power of two from 32 to 256 bytes, got ${cacheLine}`,
     );
   }
-  const maxHeader = integer("maxHeader", options.maxHeader ?? 0, 0, 1024);
+  const maxHeader = whole("build.maxHeader", options.maxHeader ?? 0, 0, 1024);
   const fromHeader = defaults.alignsMaxTcpHeader
     ? alignUp(128 + maxHeader, cacheLine)
     : 128 + maxHeader;
@@ -169,14 +153,14 @@ export function resolveBuild(
     (maxHeader > 0 ? fromHeader : defaults.maxTcpHeader);
   const maxSkbFrags = options.maxSkbFrags === undefined
     ? defaults.maxSkbFrags(pageSize)
-    : integer("maxSkbFrags", options.maxSkbFrags, 17, 45);
+    : whole("build.maxSkbFrags", options.maxSkbFrags, 17, 45);
   return Object.freeze({
-    maxTcpHeader: integer("maxTcpHeader", maxTcpHeader, 128, 1152),
+    maxTcpHeader: whole("build.maxTcpHeader", maxTcpHeader, 128, 1152),
     maxHeader,
     pageSize,
     cacheLine,
     maxSkbFrags,
-    cpus: integer("cpus", options.cpus ?? defaults.cpus, 1, 8192),
+    cpus: whole("build.cpus", options.cpus ?? defaults.cpus, 1, 8192),
   });
 }
 
