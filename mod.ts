@@ -177,6 +177,7 @@ export {
   PacketMemory,
   type PieceKind,
   type SkbMemory,
+  type WriteError,
 } from "./lib/net/packet_memory.ts";
 export {
   ReceiveQueue,

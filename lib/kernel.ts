@@ -132,6 +132,8 @@ export interface SkbFacts {
   readonly groHeadIsSmall: boolean;
   /** What an skb with page fragments from `sock_alloc_send_pskb` is charged for them: bytes or whole pages. */
   readonly pagedTruesize: "bytes" | "pages";
+  /** Most page fragments that `alloc_skb_with_frags` makes before it fails with ENOBUFS. */
+  readonly pagedFragsMax: number;
   /** Whether `skb_condense` exists (4.10+). */
   readonly condense: boolean;
 }

@@ -5,6 +5,7 @@
  */
 
 import type { Kernel } from "../kernel.ts";
+import type { WriteError } from "../net/packet_memory.ts";
 import {
   allocSkb,
   buildSkb,
@@ -34,6 +35,8 @@ export interface TunOptions {
   readonly napiFrags: readonly number[] | null;
   /** Whether an XDP program is attached, for which headroom is left. */
   readonly xdp: boolean;
+  /** Highest page order that memory still gives, where it is fragmented; the release's own if absent. */
+  readonly maxPageOrder?: number | undefined;
 }
 
 /** `XDP_PACKET_HEADROOM`, bytes. */
@@ -52,7 +55,7 @@ export function tunGetUser(
   kernel: Kernel,
   length: number,
   options: TunOptions,
-): SkBuff | "EINVAL" | "EMSGSIZE" {
+): SkBuff | WriteError {
   if (options.napiFrags !== null) {
     return tunNapiAllocFrags(kernel, length, options.napiFrags);
   }
@@ -84,8 +87,13 @@ export function tunGetUser(
     skbReserve(allocSkb(kernel, prepad + linear), prepad),
     linear,
   );
-  skbAddPages(kernel, skb, length - linear, kernel.tun.maxPageOrder);
-  return skb;
+  const fits = skbAddPages(
+    kernel,
+    skb,
+    length - linear,
+    options.maxPageOrder ?? kernel.tun.maxPageOrder,
+  );
+  return fits ? skb : "ENOBUFS";
 }
 
 /** IFF_NAPI_FRAGS: the first iovec element is linear, each further one a fragment of its own. */
@@ -93,7 +101,7 @@ function tunNapiAllocFrags(
   kernel: Kernel,
   length: number,
   iovec: readonly number[],
-): SkBuff | "EINVAL" | "EMSGSIZE" {
+): SkBuff | WriteError {
   const { pageSize, maxSkbFrags } = kernel.build;
   if (
     iovec.length > maxSkbFrags + 1 ||

@@ -5,6 +5,7 @@
  */
 
 import type { Kernel } from "../kernel.ts";
+import type { WriteError } from "../net/packet_memory.ts";
 import {
   buildSkb,
   Head,
@@ -60,7 +61,7 @@ export function vhostNetReceive(
   kernel: Kernel,
   frame: number,
   xdp = false,
-): SkBuff | "EINVAL" | "EMSGSIZE" {
+): SkBuff | WriteError {
   const size = vhostBufferLength(kernel, frame, xdp);
   if (kernel.vhost.frag === "none" || size > kernel.build.pageSize) {
     return tunGetUser(kernel, frame, {

@@ -28,7 +28,11 @@ import {
   type OutputDevice,
   UDP_HEADER,
 } from "../net/ip_output.ts";
-import { type PacketError, PacketMemory } from "../net/packet_memory.ts";
+import {
+  type PacketError,
+  PacketMemory,
+  type WriteError,
+} from "../net/packet_memory.ts";
 import { pskbPullTail, skbPull } from "../net/skb_coalesce.ts";
 import { netdevAllocSkb, skbPut, type SkBuff } from "../net/skbuff.ts";
 import {
@@ -49,7 +53,7 @@ function outputDevice(setup: PacketSetup): OutputDevice {
 function receiveFrame(
   setup: PacketSetup,
   frame: number,
-): SkBuff | "EINVAL" | "EMSGSIZE" | null {
+): SkBuff | WriteError | null {
   const { kernel } = setup;
   switch (setup.path) {
     case "tap":

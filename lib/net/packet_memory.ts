@@ -11,7 +11,10 @@ import { Frag, headAllocator, type SkBuff } from "./skbuff.ts";
  * What a kernel does instead of taking the packet: the error of the write that sends it, or `dropped` where the receiving
  * driver throws it away and counts `rx_length_errors`.
  */
-export type PacketError = "EINVAL" | "EMSGSIZE" | "dropped";
+export type PacketError = WriteError | "dropped";
+
+/** What a write to a socket or a character device fails with. */
+export type WriteError = "EINVAL" | "EMSGSIZE" | "ENOBUFS";
 
 /** What a piece of an allocation is for. */
 export type PieceKind =

@@ -315,17 +315,19 @@ export function skbAddRxFrag(
  * @param kernel The kernel.
  * @param skb The skb that gets the pages.
  * @param dataLen Bytes to place.
- * @param maxOrder Highest page order.
+ * @param maxOrder Highest page order: 0 where memory is fragmented.
+ * @returns Whether the release's number of fragments was enough; otherwise the kernel answers ENOBUFS.
  */
 export function skbAddPages(
   kernel: Kernel,
   skb: SkBuff,
   dataLen: number,
   maxOrder: number,
-): void {
+): boolean {
   const { pageSize } = kernel.build;
   let order = maxOrder;
   for (let rest = dataLen; rest > 0;) {
+    if (skb.frags.length === kernel.skb.pagedFragsMax) return false;
     while (order > 0 && alignUp(rest, pageSize) < pageSize * 2 ** order) {
       order--;
     }
@@ -335,6 +337,7 @@ export function skbAddPages(
     skbAddRxFrag(skb, size, room, Frag.PAGES, charge);
     rest -= size;
   }
+  return true;
 }
 
 /** The allocator of an skb's head, by the name a developer would look for. */

@@ -112,6 +112,11 @@ export const linux_3_12: Release = firstRelease("3.12", {
     napiSmallFrag: fact(false, "net/core/skbuff.c: __netdev_alloc_skb", TREE),
     groHeadIsSmall: fact(false, "net/core/dev.c: napi_get_frags", TREE),
     pagedTruesize: fact("bytes", "net/core/sock.c: sock_alloc_send_pskb", TREE),
+    pagedFragsMax: fact(
+      (b) => b.maxSkbFrags,
+      "net/core/sock.c: sock_alloc_send_pskb",
+      TREE,
+    ),
     condense: fact(false, "net/core/skbuff.c: skb_condense", "arrived in 4.10"),
   },
   pageFragCache: {

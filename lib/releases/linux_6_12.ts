@@ -21,6 +21,11 @@ export function smallHeadOf(build: Build): number {
 /** Linux 6.12. */
 export const linux_6_12: Release = laterRelease(linux_6_8, "6.12", {
   skb: {
+    pagedFragsMax: fact(
+      (b) => b.maxSkbFrags,
+      "net/core/skbuff.c: alloc_skb_with_frags",
+      TREE,
+    ),
     smallHead: fact(
       smallHeadOf,
       "net/core/skbuff.c: SKB_SMALL_HEAD_SIZE",

@@ -60,6 +60,11 @@ export const linux_6_8: Release = laterRelease(linux_6_1, "6.8", {
       "include/linux/skbuff.h: struct sk_buff",
       "between the BTFs of 6.1 and 6.18; UNVERIFIED",
     ),
+    pagedFragsMax: fact(
+      (b) => b.maxSkbFrags - 1,
+      "net/core/skbuff.c: alloc_skb_with_frags",
+      `${TREE}, by the specification`,
+    ),
     smallHead: fact(
       (b) => smallHeadSize(b, b.maxTcpHeader),
       "net/core/skbuff.c: SKB_SMALL_HEAD_CACHE_SIZE",

@@ -90,3 +90,16 @@ Deno.test("IFF_NAPI_FRAGS: what the write fails with", () => {
 Deno.test("on 3.12 a large write is linear whatever its size", () => {
   assertEquals(skb("3.12", 5000, TAP).truesize, 8448);
 });
+
+Deno.test("in fragmented memory 6.8 gives up at sixteen pages, 6.12 takes seventeen", () => {
+  const pages = (name: string, count: number): unknown => {
+    const length = 3712 + count * 4096;
+    const packet = tunGetUser(kernel(name), length, {
+      ...TUN,
+      maxPageOrder: 0,
+    });
+    return typeof packet === "string" ? packet : packet.frags.length;
+  };
+  assertEquals([pages("6.8", 16), pages("6.8", 17)], [16, "ENOBUFS"]);
+  assertEquals([pages("6.12", 17), pages("6.12", 18)], [17, "ENOBUFS"]);
+});
