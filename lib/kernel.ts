@@ -211,6 +211,12 @@ export interface UdpFacts {
     | "rmem + size > rcvbuf and rmem > 0";
   /** Whether freed charge is given back read by read or in batches of a quarter of rcvbuf (4.10+). */
   readonly giveBack: "each" | "batched";
+  /** What a UDP socket takes from protocol memory: the packet's size in whole pages, or only what it lacks. */
+  readonly udpSchedule: "size" | "shortfall";
+  /** The same for raw sockets; packet sockets take nothing from it. */
+  readonly sockSchedule: "size" | "shortfall";
+  /** What a raw socket gives back on a read: all but a last page (`sk_mem_reclaim_partial`), or all whole pages. */
+  readonly sockReclaim: "leaves a page" | "whole pages";
   /** `net.core.rmem_default`, bytes. */
   readonly rmemDefault: number;
   /** `SOCK_MIN_RCVBUF`, bytes. */
@@ -223,8 +229,8 @@ export interface UdpFacts {
 export interface IpFacts {
   /** Whether a datagram of SKB_MAX_ALLOC and more goes to page fragments where the device has scatter-gather. */
   readonly pagedLarge: boolean;
-  /** Whether loopback and veth take UDP datagrams over the MTU in one skb (UFO, up to 4.13). */
-  readonly udpFragmentOffload: boolean;
+  /** Which devices take UDP datagrams over the MTU in one skb (UFO; veth from 3.13, none from 4.14). */
+  readonly udpFragmentOffload: "loopback" | "loopback, veth" | "none";
   /** Which reassembly merges a fragment into the one before it by skb_try_coalesce: IPv4 (3.5+) or both (5.1+). */
   readonly reassemblyCoalesces: "ipv4" | "both";
 }

@@ -8,6 +8,7 @@ import type { Kernel } from "../kernel.ts";
 import { addSenderFrags, type OutputDevice } from "../net/ip_output.ts";
 import { allocSkb, skbPut, skbReserve, type SkBuff } from "../net/skbuff.ts";
 import { alignUp } from "../sim/align.ts";
+import { whole } from "../sim/check.ts";
 
 /** Link header that loopback and veth reserve room for, bytes (`ETH_HLEN`). */
 const LINK_HEADER = 14;
@@ -19,7 +20,8 @@ const LINK_HEADER = 14;
  * @param sg Scatter-gather.
  */
 export function loopbackDevice(mtu = 65536, sg = true): OutputDevice {
-  return { mtu, linkHeader: LINK_HEADER, sg, ufo: true };
+  whole("mtu", mtu, 68, 65536, "loopbackDevice");
+  return { mtu, linkHeader: LINK_HEADER, sg, kind: "loopback" };
 }
 
 /**
@@ -29,7 +31,8 @@ export function loopbackDevice(mtu = 65536, sg = true): OutputDevice {
  * @param sg Scatter-gather.
  */
 export function vethDevice(mtu = 1500, sg = true): OutputDevice {
-  return { mtu, linkHeader: LINK_HEADER, sg, ufo: true };
+  whole("mtu", mtu, 68, 65536, "vethDevice");
+  return { mtu, linkHeader: LINK_HEADER, sg, kind: "veth" };
 }
 
 /**
@@ -41,6 +44,7 @@ export function vethDevice(mtu = 1500, sg = true): OutputDevice {
  * @param payload TCP payload of one skb, bytes.
  */
 export function tcpSenderSkb(kernel: Kernel, payload: number): SkBuff {
+  whole("payload", payload, 0, 65535, "tcpSenderSkb");
   const { maxTcpHeader } = kernel.build;
   const room = kernel.tcp.linear;
   const linear = Math.min(payload, room);

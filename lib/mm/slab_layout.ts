@@ -6,7 +6,7 @@
 
 import type { Kernel } from "../kernel.ts";
 import { alignUp } from "../sim/align.ts";
-import { whole } from "../sim/check.ts";
+import { kernelArgument, optionsObject, whole } from "../sim/check.ts";
 
 /** Cache flags that move the layout, by their kernel names. */
 export const SLAB_FLAGS = [
@@ -50,7 +50,7 @@ export interface SlabLayoutOptions {
     | readonly string[]
     | Readonly<Record<string, boolean | number>>
     | undefined;
-  /** Offset of the free pointer inside the object, where the release allows to name one (6.13+), bytes. */
+  /** Offset of the free pointer inside the object, where the release allows to name one (6.12+), bytes. */
   readonly freePointerOffset?: number | undefined;
 }
 
@@ -181,6 +181,8 @@ function slabOrder(kernel: Kernel, size: number, cpus: number): number {
  * ```
  */
 export function slabLayout(options: SlabLayoutOptions): SlabLayout {
+  optionsObject(options, "slabLayout");
+  kernelArgument(options.kernel, "slabLayout");
   const { kernel } = options;
   const { pageSize, cacheLine } = kernel.build;
   const { slub } = kernel;
@@ -206,11 +208,12 @@ export function slabLayout(options: SlabLayoutOptions): SlabLayout {
   if (pointerInside) {
     if (!slub.freePointerOffset) {
       throw new RangeError(
-        `slabLayout(): freePointerOffset needs 6.13 or later, kernel is ${kernel.name}`,
+        `slabLayout(): freePointerOffset needs 6.12 or later, kernel is ${kernel.name}`,
       );
     }
     if (
-      !(options.freePointerOffset! >= 0 &&
+      !(Number.isInteger(options.freePointerOffset) &&
+        options.freePointerOffset! >= 0 &&
         options.freePointerOffset! <= objectSize - POINTER)
     ) {
       throw new RangeError(

@@ -5,6 +5,7 @@
  */
 
 import type { Kernel } from "../kernel.ts";
+import { whole } from "../sim/check.ts";
 import {
   allocSkb,
   Frag,
@@ -32,8 +33,8 @@ export interface OutputDevice {
   readonly linkHeader: number;
   /** `NETIF_F_SG`: whether the device takes page fragments. */
   readonly sg: boolean;
-  /** Whether the device takes a datagram over the MTU in one piece where the release knows UFO. */
-  readonly ufo: boolean;
+  /** Which device it is: releases differ in whose UFO they have. */
+  readonly kind: "loopback" | "veth";
 }
 
 /** `LL_RESERVED_SPACE`: headroom kept for a link header of `linkHeader` bytes, in units of 16. */
@@ -74,13 +75,20 @@ export function ipAppendData(
   device: OutputDevice,
 ): SkBuff[] | null {
   const { mtu } = device;
+  whole("payload", payload, 0, 0x7fffffff, "ipAppendData");
+  if (version !== 4 && version !== 6) {
+    throw new RangeError(
+      `ipAppendData(): version must be 4 or 6, got ${version}`,
+    );
+  }
   const header = version === 4 ? IPV4_HEADER : IPV6_HEADER;
   const hh = llReservedSpace(device.linkHeader);
   let length = payload + UDP_HEADER;
   // IPv4 counts its header into the 16-bit total length, IPv6 does not.
   if (length > (version === 4 ? 65535 - IPV4_HEADER : 65535)) return null;
   const fragmented = length + header > mtu;
-  if (fragmented && device.ufo && kernel.ip.udpFragmentOffload) {
+  // UFO looks at the length without the IP header, so the first bytes over the MTU are still fragmented.
+  if (length > mtu && kernel.ip.udpFragmentOffload.includes(device.kind)) {
     return [ufoSkb(kernel, version, length, hh)];
   }
   const maxFragLen = Math.floor((mtu - header) / 8) * 8 + header -

@@ -5,7 +5,7 @@
  */
 
 import type { Kernel } from "../kernel.ts";
-import { whole } from "../sim/check.ts";
+import { kernelArgument, optionsObject, whole } from "../sim/check.ts";
 import { skbCondense } from "./skb_coalesce.ts";
 import type { SkBuff } from "./skbuff.ts";
 
@@ -50,8 +50,10 @@ export function soRcvbuf(
   value: number,
   rmemMax?: number,
 ): number {
+  whole("value", value, 0, 0x7fffffff, "soRcvbuf");
   const bounded = rmemMax === undefined ? value : Math.min(value, rmemMax);
-  return Math.max(2 * bounded, kernel.udp.minRcvbuf);
+  // The kernel bounds the value so that its double stays an int.
+  return Math.max(2 * Math.min(bounded, 0x3fffffff), kernel.udp.minRcvbuf);
 }
 
 /**
@@ -93,6 +95,9 @@ export class ReceiveQueue {
   readonly #rule: Kernel["udp"]["full"];
   readonly #condenses: boolean;
   readonly #memPages: number;
+  readonly #accounts: "size" | "shortfall" | "none";
+  // Bytes that a give-back leaves out of its rounding, so that a last page may stay.
+  readonly #keeps: number;
   #ring = new Int32Array(64);
   #head = 0;
   #length = 0;
@@ -105,8 +110,11 @@ export class ReceiveQueue {
    * @param kernel The kernel.
    * @param options Buffer size and kind of socket.
    * @throws {RangeError} `rcvbuf` or `memPages` is no non-negative integer, or the kind is unknown.
+   * @throws {TypeError} `kernel` is no kernel, or `options` no object.
    */
   constructor(kernel: Kernel, options: ReceiveQueueOptions = {}) {
+    kernelArgument(kernel, "ReceiveQueue");
+    optionsObject(options, "ReceiveQueue");
     const {
       rcvbuf = kernel.udp.rmemDefault,
       socket = "udp",
@@ -125,6 +133,13 @@ export class ReceiveQueue {
     const batched = kernel.udp.giveBack === "batched";
     this.#batched = batched && socket === "udp";
     this.#rule = this.#batched ? kernel.udp.full : "rmem >= rcvbuf";
+    const { udpSchedule, sockSchedule, sockReclaim } = kernel.udp;
+    this.#accounts = socket === "packet"
+      ? "none"
+      : socket === "udp"
+      ? udpSchedule
+      : sockSchedule;
+    this.#keeps = this.#batched || sockReclaim === "leaves a page" ? 1 : 0;
     this.#condenses = this.#batched && kernel.skb.condense;
   }
 
@@ -167,7 +182,7 @@ export class ReceiveQueue {
       this.counters.MemErrors++;
       return false;
     }
-    this.forwardAlloc -= skb.truesize;
+    if (this.#accounts !== "none") this.forwardAlloc -= skb.truesize;
     this.rmemAlloc += skb.truesize;
     this.#push(skb.truesize);
     this.counters.queued++;
@@ -188,39 +203,42 @@ export class ReceiveQueue {
     this.#readerQueue--;
     this.#length--;
     if (!this.#batched) {
-      this.#giveBack(size, 0);
+      this.#giveBack(size);
       return size;
     }
     this.#deficit += size;
     if (this.#deficit < this.rcvbuf >> 2 && this.#readerQueue > 0) return size;
     const deficit = this.#deficit;
     this.#deficit = 0;
-    this.#giveBack(deficit, 1);
+    this.#giveBack(deficit);
     this.#readerQueue = this.#length;
     return size;
   }
 
   #schedule(size: number): boolean {
-    if (size <= this.forwardAlloc) return true;
     const { pageSize } = this.#kernel.build;
-    const pages = Math.ceil(
-      (this.#batched ? size - this.forwardAlloc : size) / pageSize,
-    );
+    let lacks = size - this.forwardAlloc;
+    if (this.#accounts === "size") {
+      // A UDP socket asks once its reserve is no more than the packet, others once it is less.
+      if (this.#batched ? lacks < 0 : lacks <= 0) return true;
+      lacks = size;
+    } else if (this.#accounts === "none" || lacks <= 0) return true;
+    const pages = Math.ceil(lacks / pageSize);
     if (this.memoryPages + pages > this.#memPages) return false;
     this.memoryPages += pages;
     this.forwardAlloc += pages * pageSize;
     return true;
   }
 
-  #giveBack(size: number, partial: number): void {
-    const { pageSize } = this.#kernel.build;
-    const free = size + this.forwardAlloc;
-    const pages = Math.floor(Math.max(0, free - partial) / pageSize);
-    // Up to 4.9 a page of forward allocation stays with the socket until it is a whole page over.
-    this.forwardAlloc = free - pages * pageSize;
-    this.memoryPages -= pages;
+  #giveBack(size: number): void {
     this.rmemAlloc -= size;
     this.counters.giveBacks++;
+    if (this.#accounts === "none") return;
+    const { pageSize } = this.#kernel.build;
+    const free = size + this.forwardAlloc;
+    const pages = Math.floor(Math.max(0, free - this.#keeps) / pageSize);
+    this.forwardAlloc = free - pages * pageSize;
+    this.memoryPages -= pages;
   }
 
   #push(size: number): void {

@@ -191,6 +191,13 @@ export const linux_3_12: Release = firstRelease("3.12", {
   udp: {
     full: fact("rmem >= rcvbuf", "net/core/sock.c: sock_queue_rcv_skb", TREE),
     giveBack: fact("each", "net/core/sock.c: sock_rfree", TREE),
+    udpSchedule: fact("size", "net/core/sock.c: __sk_mem_schedule", TREE),
+    sockSchedule: fact("size", "net/core/sock.c: __sk_mem_schedule", TREE),
+    sockReclaim: fact(
+      "leaves a page",
+      "include/net/sock.h: sk_mem_reclaim_partial",
+      TREE,
+    ),
     rmemDefault: fact(
       (b) =>
         256 * (256 + alignUp(232, b.cacheLine) + sharedInfoSize(b, 48, 16)),
@@ -211,7 +218,7 @@ export const linux_3_12: Release = firstRelease("3.12", {
   ip: {
     pagedLarge: fact(false, "net/ipv4/ip_output.c: __ip_append_data", TREE),
     udpFragmentOffload: fact(
-      true,
+      "loopback",
       "net/ipv4/ip_output.c: ip_ufo_append_data",
       TREE,
     ),

@@ -72,6 +72,13 @@ export const linux_4_3: Release = laterRelease(linux_3_12, "4.3", {
       TREE,
     ),
   },
+  ip: {
+    udpFragmentOffload: fact(
+      "loopback, veth",
+      "drivers/net/veth.c: VETH_FEATURES",
+      "NETIF_F_UFO came with the tunnel features, 3.13; UNVERIFIED",
+    ),
+  },
   virtio: {
     mergeable: fact(
       "ewma",

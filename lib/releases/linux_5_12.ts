@@ -156,7 +156,7 @@ export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
   },
   ip: {
     udpFragmentOffload: fact(
-      false,
+      "none",
       "net/ipv4/ip_output.c: __ip_append_data",
       "UFO was removed in 4.14",
     ),

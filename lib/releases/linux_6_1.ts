@@ -86,6 +86,18 @@ export const linux_6_1: Release = laterRelease(linux_5_12, "6.1", {
       `${TREE}; since 6.0`,
     ),
   },
+  udp: {
+    sockSchedule: fact(
+      "shortfall",
+      "include/net/sock.h: __sk_rmem_schedule",
+      TREE,
+    ),
+    sockReclaim: fact(
+      "whole pages",
+      "include/net/sock.h: sk_mem_reclaim",
+      TREE,
+    ),
+  },
   ip: {
     pagedLarge: fact(true, "net/ipv4/ip_output.c: __ip_append_data", TREE),
   },

@@ -52,6 +52,16 @@ export const linux_6_12: Release = laterRelease(linux_6_8, "6.12", {
     ),
     drain: fact(true, "mm/page_alloc.c: page_frag_cache_drain", TREE),
   },
+  slub: {
+    freePointerOffset: fact(
+      true,
+      "include/linux/slab.h: struct kmem_cache_args",
+      TREE,
+    ),
+  },
+  udp: {
+    udpSchedule: fact("shortfall", "net/ipv4/udp.c: udp_rmem_schedule", TREE),
+  },
   vhost: {
     frag: fact(
       "page_frag_cache",

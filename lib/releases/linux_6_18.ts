@@ -16,13 +16,6 @@ export const linux_6_18: Release = laterRelease(linux_6_12, "6.18", {
       "a 2025 change; since 6.16",
     ),
   },
-  slub: {
-    freePointerOffset: fact(
-      true,
-      "include/linux/slab.h: struct kmem_cache_args",
-      "measured: vm_area_struct; since 6.13",
-    ),
-  },
   skb: {
     skBuff: fact(
       224,
@@ -74,6 +67,22 @@ export const linux_6_18: Release = laterRelease(linux_6_12, "6.18", {
     ),
   },
   udp: {
+    rmemDefault: fact(
+      (b) =>
+        256 * (256 + alignUp(224, b.cacheLine) + sharedInfoSize(b, 48, 16)),
+      "include/net/sock.h: SK_RMEM_MAX",
+      "measured: 212,992",
+    ),
+    minRcvbuf: fact(
+      (b) => 2048 + alignUp(224, b.cacheLine),
+      "include/net/sock.h: SOCK_MIN_RCVBUF",
+      "measured: 2,304",
+    ),
+    minSndbuf: fact(
+      (b) => 2 * (2048 + alignUp(224, b.cacheLine)),
+      "include/net/sock.h: SOCK_MIN_SNDBUF",
+      "6.12.117 tree",
+    ),
     full: fact(
       "rmem + size > rcvbuf and rmem > 0",
       "net/ipv4/udp.c: __udp_enqueue_schedule_skb",

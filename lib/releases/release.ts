@@ -103,6 +103,11 @@ export function laterRelease(
 
 const PAGE_SIZES = [4096, 16384, 65536];
 
+// Only undefined is absent: a null is somebody's mistake.
+function absent(value: number | undefined, otherwise: number): number {
+  return value === undefined ? otherwise : value;
+}
+
 const BUILD_KEYS = [
   "maxTcpHeader",
   "maxHeader",
@@ -131,7 +136,7 @@ export function resolveBuild(
       );
     }
   }
-  const pageSize = options.pageSize ?? 4096;
+  const pageSize = absent(options.pageSize, 4096);
   if (!PAGE_SIZES.includes(pageSize)) {
     throw new RangeError(
       `build.pageSize must be one of ${
@@ -139,28 +144,45 @@ export function resolveBuild(
       } bytes, got ${pageSize}`,
     );
   }
-  const cacheLine = whole("build.cacheLine", options.cacheLine ?? 64, 32, 256);
+  const cacheLine = whole(
+    "build.cacheLine",
+    absent(options.cacheLine, 64),
+    32,
+    256,
+  );
   if ((cacheLine & (cacheLine - 1)) !== 0) {
     throw new RangeError(
       `build.cacheLine must be a power of two from 32 to 256 bytes, got ${cacheLine}`,
     );
   }
-  const maxHeader = whole("build.maxHeader", options.maxHeader ?? 0, 0, 1024);
+  const maxHeader = whole(
+    "build.maxHeader",
+    absent(options.maxHeader, 0),
+    0,
+    1024,
+  );
   const fromHeader = defaults.alignsMaxTcpHeader
     ? alignUp(128 + maxHeader, cacheLine)
     : 128 + maxHeader;
-  const maxTcpHeader = options.maxTcpHeader ??
-    (maxHeader > 0 ? fromHeader : defaults.maxTcpHeader);
+  const maxTcpHeader = absent(
+    options.maxTcpHeader,
+    maxHeader > 0 ? fromHeader : defaults.maxTcpHeader,
+  );
   const maxSkbFrags = options.maxSkbFrags === undefined
     ? defaults.maxSkbFrags(pageSize)
-    : whole("build.maxSkbFrags", options.maxSkbFrags, 17, 45);
+    : whole(
+      "build.maxSkbFrags",
+      options.maxSkbFrags,
+      pageSize === 4096 ? 17 : 16,
+      45,
+    );
   return Object.freeze({
     maxTcpHeader: whole("build.maxTcpHeader", maxTcpHeader, 128, 1152),
     maxHeader,
     pageSize,
     cacheLine,
     maxSkbFrags,
-    cpus: whole("build.cpus", options.cpus ?? defaults.cpus, 1, 8192),
+    cpus: whole("build.cpus", absent(options.cpus, defaults.cpus), 1, 8192),
   });
 }
 
@@ -173,7 +195,10 @@ function resolve(facts: KernelFacts, build: Build): KernelValues {
         entries as Record<string, Fact<unknown>>,
       )
     ) {
-      out[key] = typeof value === "function" ? value(build) : value;
+      const resolved = typeof value === "function" ? value(build) : value;
+      out[key] = Array.isArray(resolved)
+        ? Object.freeze([...resolved])
+        : resolved;
     }
     values[group] = Object.freeze(out);
   }

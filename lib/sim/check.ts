@@ -39,7 +39,9 @@ function refuse(
 ): never {
   const argument = who === "" ? name : `${who}(): ${name}`;
   if (typeof value !== "number") {
-    throw new TypeError(`${argument} must be a number, got ${typeof value}`);
+    throw new TypeError(
+      `${argument} must be a number, got ${typeof value} ${String(value)}`,
+    );
   }
   throw new RangeError(
     `${argument} ${value}: a whole number from ${from} to ${to} is allowed`,
@@ -80,4 +82,41 @@ export function flag(name: string, value: boolean): boolean {
     throw new TypeError(`${name} ${String(value)}: true or false is allowed`);
   }
   return value;
+}
+
+/**
+ * An options object.
+ *
+ * @param value What was passed.
+ * @param who The function that was called.
+ * @throws {TypeError} It is no object.
+ */
+export function optionsObject(value: unknown, who: string): void {
+  if (typeof value !== "object" || value === null) {
+    throw new TypeError(
+      `${who}(): options must be an object, got ${String(value)}`,
+    );
+  }
+}
+
+/**
+ * A kernel.
+ *
+ * @param value What was passed.
+ * @param who The function that was called.
+ * @throws {TypeError} It is none.
+ */
+export function kernelArgument(value: unknown, who: string): void {
+  // The facts make a kernel; a spread copy of one, without its methods, will do.
+  const kernel = value as
+    | { build?: unknown; page?: unknown }
+    | null
+    | undefined;
+  if (typeof kernel?.build !== "object" || typeof kernel.page !== "object") {
+    throw new TypeError(
+      `${who}(): kernel must be a kernel, as kernel("6.18") gives, got ${
+        String(value)
+      }`,
+    );
+  }
 }
