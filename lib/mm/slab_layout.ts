@@ -87,7 +87,14 @@ function slabFlag(name: string): SlabFlag {
   return flag;
 }
 
-function flagSet(flags: SlabLayoutOptions["flags"]): Set<SlabFlag> {
+/**
+ * Flags in any of the forms that options take.
+ *
+ * @param flags The option.
+ * @throws {RangeError} A flag is unknown.
+ * @throws {TypeError} It is in no such form.
+ */
+export function flagSet(flags: SlabLayoutOptions["flags"]): Set<SlabFlag> {
   if (flags === undefined) return new Set();
   if (typeof flags === "string") {
     return new Set(flags.split("|").map((name) => slabFlag(name.trim())));

@@ -5,7 +5,7 @@
  */
 
 import type { Kernel } from "../kernel.ts";
-import { slabLayout, type SlabLayoutOptions } from "./slab_layout.ts";
+import { flagSet, slabLayout, type SlabLayoutOptions } from "./slab_layout.ts";
 
 /** `slab_max_order` with more than 32 MiB of memory: slabs above it are made only where one object needs it. */
 const SLAB_MAX_ORDER = 1;
@@ -100,15 +100,10 @@ export function slabGeometry(options: SlabLayoutOptions): SlabGeometry {
   const cpus = options.cpus ?? kernel.build.cpus;
   const slot = slabLayout(options).slabSize;
   const slabSize = Math.max(slot, SLAB_OBJ_MIN_SIZE);
-  const names = Array.isArray(options.flags)
-    ? options.flags
-    : Object.entries(options.flags ?? {}).filter(([, on]) => on).map(([n]) =>
-      n
-    );
-  const has = (flag: RegExp): boolean =>
-    names.some((name) => flag.test(String(name)));
-  const reclaim = has(/RECLAIM_ACCOUNT/i);
-  const keepsContents = has(/RCU|CTOR/i);
+  const flags = flagSet(options.flags);
+  const reclaim = flags.has("SLAB_RECLAIM_ACCOUNT");
+  const keepsContents = flags.has("SLAB_TYPESAFE_BY_RCU") ||
+    flags.has("SLAB_CTOR");
   const { pageSize } = kernel.build;
 
   let index: SlabGeometry["index"] = "on-slab";

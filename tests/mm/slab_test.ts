@@ -2,6 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Gfp } from "../../lib/mm/gfp.ts";
 import { PageAllocator } from "../../lib/mm/page_alloc.ts";
 import { Slab } from "../../lib/mm/slab.ts";
+import type { SlabLayoutOptions } from "../../lib/mm/slab_layout.ts";
 import { slabGeometry } from "../../lib/mm/slab_order.ts";
 import { kernel } from "../../lib/releases/mod.ts";
 import { section, tables } from "./slab_tables.ts";
@@ -150,6 +151,19 @@ Deno.test("SLAB: slabs are pages, and go back to the page allocator", () => {
   cache.shrink();
   assertEquals(pages.counters.frees[0], 10);
   pages.check();
+});
+
+Deno.test("SLAB: flags count in each form that slabLayout takes", () => {
+  const objects = (flags: SlabLayoutOptions["flags"]): number =>
+    slabGeometry({ kernel: SEED, objectSize: 700, flags }).objects;
+  assertEquals(objects(undefined), 11);
+  for (
+    const flags of [
+      ["SLAB_RECLAIM_ACCOUNT"],
+      "SLAB_PANIC | SLAB_RECLAIM_ACCOUNT",
+      { reclaimAccount: true },
+    ]
+  ) assertEquals(objects(flags), 5);
 });
 
 Deno.test("SLAB: interrupts that come while a slab is made may fill the array", () => {
