@@ -10,21 +10,12 @@ import {
 import type { Kernel } from "../lib/kernel.ts";
 import { kmemCache } from "../lib/mm/kmem_cache.ts";
 import { Napi } from "../lib/net/napi.ts";
-import {
-  bulkAllocReuse,
-  bulkFreeCompletionQueue,
-  bulkFreeInfrastructure,
-  ixgbeBulkFree,
-} from "../lib/patches/kmem_cache_bulk.ts";
 import { kernel } from "../lib/releases/mod.ts";
+import { forwardingKernel } from "../lib/threads/kmem_cache_bulk_model.ts";
 
-const base = kernel("net-next-2015-10");
-const bulkFree = base.am(
-  bulkFreeInfrastructure,
-  bulkFreeCompletionQueue,
-  ixgbeBulkFree,
-);
-const all = bulkFree.am(bulkAllocReuse);
+const base = forwardingKernel("base");
+const bulkFree = forwardingKernel("patches 1-3");
+const all = forwardingKernel("patches 1-4");
 const STATES: [string, Kernel][] = [
   ["unpatched", base],
   ["patches 1-3", bulkFree],

@@ -6,7 +6,9 @@
  */
 
 import { type Table, table } from "../table.ts";
+import { cell } from "./cell.ts";
 import {
+  FORWARDING_STATES,
   ForwardingModel,
   nsOf,
   SLAB_WORK_FACTOR,
@@ -17,7 +19,6 @@ import {
   STEPS,
 } from "./kmem_cache_bulk_published.ts";
 import {
-  cell,
   events,
   largeRounds,
   later,
@@ -29,7 +30,12 @@ import {
   reuse,
   zoneLock,
 } from "./kmem_cache_bulk_tables.ts";
-import type { FittedConstant, ReproduceOptions, Thread } from "./thread.ts";
+import {
+  type FittedConstant,
+  makeTables,
+  type ReproduceOptions,
+  type Thread,
+} from "./thread.ts";
 
 const SLAB_NOTE =
   "the model takes the base of SLUB's kernel; no SLAB figure without patches was published";
@@ -45,8 +51,6 @@ function published(
   )?.pps ?? null;
 }
 
-const STATES = ["base", "patches 1-3", "patches 1-4"] as const;
-
 function forwarding(model: ForwardingModel): Table {
   const kindOf = (state: ForwardingRun["state"], allocator: "slub" | "slab") =>
     allocator === "slab" && state !== "base" ? "unexplained" : "fitted";
@@ -61,14 +65,14 @@ function forwarding(model: ForwardingModel): Table {
     title: "IPv4 forwarding, one flow on one CPU, ixgbe, i7-4790K at 4.2 GHz",
     unit: "pps",
     columns: ["SLUB", "SLAB"],
-    rows: STATES.map((state) => ({
+    rows: FORWARDING_STATES.map((state) => ({
       label: state === "base" ? "net-next 26440c835" : state,
       cells: (["slub", "slab"] as const).map((allocator) =>
         cell(
           kindOf(state, allocator),
           nsOf(model.ns(state, allocator)),
           published(state, allocator),
-          noteOf(state, allocator),
+          { note: noteOf(state, allocator) },
         )
       ),
     })),
@@ -96,16 +100,12 @@ function improvements(model: ForwardingModel): Table {
           to === "patches 1-4" ? "patch 4" : to
         }, ${allocator.toUpperCase()}`,
         cells: [
-          { ...cell(kind, after - before, ns, note), unit: "ns" },
-          { ...cell(kind, gain, pps, note), unit: "pps" },
-          {
-            ...cell(kind, 100 * gain / nsOf(before), percent, note),
-            unit: "%",
-          },
-          {
-            ...cell(allocator === "slab" ? "unexplained" : "priced", bare),
+          cell(kind, after - before, ns, { note, unit: "ns" }),
+          cell(kind, gain, pps, { note, unit: "pps" }),
+          cell(kind, 100 * gain / nsOf(before), percent, { note, unit: "%" }),
+          cell(allocator === "slab" ? "unexplained" : "priced", bare, null, {
             unit: "ns",
-          },
+          }),
         ],
       };
     }),
@@ -186,11 +186,11 @@ export const kmemCacheBulkThread: Thread = {
     "The stack was not flushed when net_rx_action returned early: up to 63 heads stayed until a later softirq.",
     "5.12 frees half of a full stack and keeps the other half, which turns the exact-64 effect into reuse.",
   ],
-  async reproduce(options: ReproduceOptions = {}): Promise<Table[]> {
-    const makers = [
+  reproduce: (options?: ReproduceOptions): Promise<Table[]> =>
+    makeTables([
       () => forwarding(shared),
       () => improvements(shared),
-      operations,
+      () => operations(shared),
       events,
       reuse,
       microbench,
@@ -198,14 +198,7 @@ export const kmemCacheBulkThread: Thread = {
       largeRounds,
       qmempoolPairs,
       qmempoolPps,
-      later,
-      zoneLock,
-    ];
-    const tables: Table[] = [];
-    for (const make of makers) {
-      tables.push(make());
-      await options.onProgress?.(tables.length / makers.length);
-    }
-    return tables;
-  },
+      () => later(shared),
+      () => zoneLock(shared),
+    ], options),
 };

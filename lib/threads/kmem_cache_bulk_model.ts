@@ -31,6 +31,13 @@ const FORWARDING_GHZ = 4.2;
 /** Packets a second as nanoseconds a packet, and back. */
 export const nsOf = (pps: number): number => 1e9 / pps;
 
+/** The steps of the thread. */
+export const FORWARDING_STATES = [
+  "base",
+  "patches 1-3",
+  "patches 1-4",
+] as const;
+
 /** The kernel of a step of the thread. */
 export function forwardingKernel(state: ForwardingRun["state"]): Kernel {
   const base = kernel("net-next-2015-10");

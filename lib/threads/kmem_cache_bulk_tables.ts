@@ -7,24 +7,29 @@
 
 import { ipForward } from "../experiments/ip_forward.ts";
 import { slabMicrobench } from "../experiments/slab_microbench.ts";
-import { kmemCache } from "../mm/kmem_cache.ts";
+import type { Kernel } from "../kernel.ts";
+import { type KmemCache, kmemCache } from "../mm/kmem_cache.ts";
 import { MeteredCache } from "../mm/metered_cache.ts";
 import { Qmempool } from "../mm/qmempool.ts";
 import { flushOnEveryExit } from "../patches/kmem_cache_bulk.ts";
-import { kernel, releases } from "../releases/mod.ts";
+import { kernel } from "../releases/mod.ts";
 import { price } from "../sim/cpu.ts";
 import { cpu } from "../sim/cpus.ts";
 import { pageCost } from "../sim/locks.ts";
-import { type Cell, type CellKind, type Table, table } from "../table.ts";
+import { type Table, table } from "../table.ts";
+import { cell } from "./cell.ts";
 import {
+  FORWARDING_STATES,
   forwardingCpu,
   forwardingKernel,
+  type ForwardingModel,
   nsOf,
   pricedForward,
 } from "./kmem_cache_bulk_model.ts";
 import {
   CLEAN_NS,
   CLEAN_SERIES,
+  type ForwardingRun,
   LARGE_ROUNDS,
   MERGED_CYCLES,
   MERGED_NS,
@@ -35,26 +40,8 @@ import {
   type Series,
 } from "./kmem_cache_bulk_published.ts";
 
-/** A cell. */
-export function cell(
-  kind: CellKind,
-  simulated: number | null,
-  published: number | null = null,
-  note?: string,
-): Cell {
-  return {
-    kind,
-    simulated,
-    published,
-    ...(note === undefined ? {} : { note }),
-  };
-}
-
-const STATES = [
-  ["unpatched", forwardingKernel("base")],
-  ["patches 1-3", forwardingKernel("patches 1-3")],
-  ["patches 1-4", forwardingKernel("patches 1-4")],
-] as const;
+const labelOf = (state: ForwardingRun["state"]): string =>
+  state === "base" ? "unpatched" : state;
 
 const EVENTS = [
   "FREE_SLOWPATH",
@@ -68,13 +55,16 @@ const EVENTS = [
 /** SLUB's counters by patch, packets per poll and lag. */
 export function events(): Table {
   const cases = [[64, 0], [64, 1], [64, 3], [48, 0], [48, 1]] as const;
+  const states = FORWARDING_STATES.map((state) =>
+    [labelOf(state), forwardingKernel(state)] as const
+  );
   return table({
     id: "events",
     title: "SLUB events per forwarded packet",
     unit: "per packet",
     columns: [...EVENTS],
     rows: cases.flatMap(([perPoll, lag]) =>
-      STATES.map(([label, k]) => {
+      states.map(([label, k]) => {
         const run = ipForward({ kernel: k, perPoll, lag });
         return {
           label: `${perPoll} a poll, sent ${lag} polls later, ${label}`,
@@ -152,9 +142,11 @@ export function microbench(): Table {
           "priced",
           simulate(series, objects),
           CLEAN_NS[i]![column]!,
-          series.allocator === "slab" && series.bulk !== "none"
-            ? SLAB_BULK_NOTE
-            : undefined,
+          {
+            note: series.allocator === "slab" && series.bulk !== "none"
+              ? SLAB_BULK_NOTE
+              : undefined,
+          },
         )
       ),
     })),
@@ -179,12 +171,12 @@ export function mergedMicrobench(): Table {
           const published = MERGED_NS[i]![column]!;
           return objects < 30
             ? cell("priced", ns, published)
-            : cell("unexplained", ns, published, MERGED_NOTE);
+            : cell("unexplained", ns, published, { note: MERGED_NOTE });
         }),
-        {
-          ...cell("unexplained", null, MERGED_CYCLES[i]!, MERGED_NOTE),
+        cell("unexplained", null, MERGED_CYCLES[i]!, {
+          note: MERGED_NOTE,
           unit: "cycles",
-        },
+        }),
       ],
     })),
   });
@@ -205,19 +197,22 @@ export function largeRounds(): Table {
           "unexplained",
           simulate(series, objects),
           ns,
-          "what the node's lists and cache misses cost is not known apart",
+          {
+            note:
+              "what the node's lists and cache misses cost is not known apart",
+          },
         ),
       ],
     })),
   });
 }
 
-const E5_KERNEL = kernel("4.3", { cpus: 24 });
+const e5Kernel = (): Kernel => kernel("4.3", { cpus: 24 });
 
-const pool = (): Qmempool =>
-  new Qmempool({
-    kmem: kmemCache({ kernel: E5_KERNEL, objectSize: 256 }),
-  });
+const e5Cache = (): KmemCache =>
+  kmemCache({ kernel: e5Kernel(), objectSize: 256 });
+
+const pool = (): Qmempool => new Qmempool({ kmem: e5Cache() });
 
 /** qmempool against SLUB, a pair. */
 export function qmempoolPairs(): Table {
@@ -243,12 +238,7 @@ export function qmempoolPairs(): Table {
       cells: [
         cell(
           "priced",
-          pair(
-            new MeteredCache(
-              kmemCache({ kernel: E5_KERNEL, objectSize: 256 }),
-            ),
-            objects,
-          ),
+          pair(new MeteredCache(e5Cache()), objects),
           slub,
         ),
         cell("priced", pair(new MeteredCache(pool()), objects), qmempool),
@@ -262,7 +252,7 @@ export function qmempoolPps(): Table {
   const machine = cpu("E5-2695");
   const ns = (drop: boolean, pooled: boolean): number => {
     const run = ipForward({
-      kernel: E5_KERNEL,
+      kernel: e5Kernel(),
       drop,
       allocator: pooled ? pool() : "slub",
     });
@@ -284,9 +274,9 @@ export function qmempoolPps(): Table {
         return {
           label: title,
           cells: [
-            cell(kind, null, before, "taken as given"),
-            cell(kind, then, after, note),
-            { ...cell(kind, simulated / cpus, saved, note), unit: "ns" },
+            cell(kind, null, before, { note: "taken as given" }),
+            cell(kind, then, after, { note }),
+            cell(kind, simulated / cpus, saved, { note, unit: "ns" }),
           ],
         };
       },
@@ -295,11 +285,11 @@ export function qmempoolPps(): Table {
 }
 
 /** Slab work of a packet by operation and patch. */
-export function operations(): Table {
-  const runs = STATES.flatMap(([label, k]) =>
+export function operations(model: ForwardingModel): Table {
+  const runs = FORWARDING_STATES.flatMap((state) =>
     (["slub", "slab"] as const).map((allocator) => ({
-      label: `${allocator.toUpperCase()} ${label}`,
-      bill: pricedForward(k, allocator).bill,
+      label: `${allocator.toUpperCase()} ${labelOf(state)}`,
+      bill: model.of(state, allocator).bill,
     }))
   );
   const names = [
@@ -332,32 +322,32 @@ export function operations(): Table {
 }
 
 /** Slab work of a packet on the kernels that followed, at the prices of 2015. */
-export function later(): Table {
-  const kernels = [
-    ...STATES,
-    ...["4.6", "5.12", "6.1", "6.8", "6.12", "6.18"]
-      .filter((name) => releases.includes(name))
-      .map((name) => [name, kernel(name, { cpus: 8 })] as const),
+export function later(model: ForwardingModel): Table {
+  const runs = [
+    ...FORWARDING_STATES.map((state) =>
+      [labelOf(state), model.of(state, "slub")] as const
+    ),
+    ...["4.6", "5.12", "6.1", "6.8", "6.12", "6.18"].map((name) =>
+      [name, pricedForward(kernel(name, { cpus: 8 }))] as const
+    ),
   ];
   return table({
     id: "later-kernels",
     title: "What became of it: a saturated queue on later kernels",
     unit: "",
     columns: ["slab work", "reused", "from the slab", "FREE_SLOWPATH"],
-    rows: kernels.map(([label, k]) => {
-      const { run, bill } = pricedForward(k);
+    rows: runs.map(([label, { run, bill }]) => {
       const { napi, packets, slab } = run;
       const heads = napi.bulkHeads! + napi.singleHeads!;
       return {
         label,
         cells: [
-          { ...cell("priced", bill.ns), unit: "ns, prices of 2015" },
-          { ...cell("exact", 100 * napi.reused! / packets), unit: "%" },
-          { ...cell("exact", 100 * heads / packets), unit: "%" },
-          {
-            ...cell("exact", slab.FREE_SLOWPATH! / packets),
+          cell("priced", bill.ns, null, { unit: "ns, prices of 2015" }),
+          cell("exact", 100 * napi.reused! / packets, null, { unit: "%" }),
+          cell("exact", 100 * heads / packets, null, { unit: "%" }),
+          cell("exact", slab.FREE_SLOWPATH! / packets, null, {
             unit: "per packet",
-          },
+          }),
         ],
       };
     }),
@@ -365,8 +355,8 @@ export function later(): Table {
 }
 
 /** What refilling page fragments costs a packet when CPUs compete for the zone's lock. */
-export function zoneLock(): Table {
-  const run = ipForward({ kernel: forwardingKernel("base") });
+export function zoneLock(model: ForwardingModel): Table {
+  const { run } = model.of("base", "slub");
   const { ghz } = forwardingCpu();
   const perPacket = run.frags.refills / run.packets;
   return table({
@@ -380,9 +370,9 @@ export function zoneLock(): Table {
       return {
         label: cpus === 1 ? "1 CPU" : `${cpus} CPUs`,
         cells: [
-          { ...cell("exact", perPacket), unit: "per packet" },
-          { ...cell("priced", cycles), unit: "cycles" },
-          { ...cell("priced", perPacket * cycles / ghz), unit: "ns" },
+          cell("exact", perPacket, null, { unit: "per packet" }),
+          cell("priced", cycles, null, { unit: "cycles" }),
+          cell("priced", perPacket * cycles / ghz, null, { unit: "ns" }),
         ],
       };
     }),

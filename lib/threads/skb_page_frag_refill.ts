@@ -16,7 +16,8 @@ import {
 } from "../patches/skb_page_frag_refill.ts";
 import { kernel } from "../releases/mod.ts";
 import { type Cell, type Table, table } from "../table.ts";
-import type { ReproduceOptions, Thread } from "./thread.ts";
+import { cell } from "./cell.ts";
+import { makeTables, type ReproduceOptions, type Thread } from "./thread.ts";
 
 /** An Ethernet frame at an MTU of 1,500 bytes. */
 const MTU_FRAME = 1514;
@@ -25,12 +26,7 @@ const exact = (
   simulated: number | null,
   published: number | null = null,
   note?: string,
-): Cell => ({
-  published,
-  simulated,
-  kind: "exact",
-  ...(note === undefined ? {} : { note }),
-});
+): Cell => cell("exact", simulated, published, { note });
 
 /** The states of `skb_page_frag_refill`: before the thread, its three versions, today. */
 export function refillVersions(): { label: string; kernel: Kernel }[] {
@@ -193,13 +189,6 @@ export const skbPageFragRefillThread: Thread = {
     "The minimum of 32 ends pieces of a few bytes, each of which cost a page reference and a frag slot.",
     "Version 3 differs from version 2 in its name alone.",
   ],
-  async reproduce(options: ReproduceOptions = {}): Promise<Table[]> {
-    const makers = [ringEntry, overhead, blocks, minimum];
-    const tables: Table[] = [];
-    for (const make of makers) {
-      tables.push(make());
-      await options.onProgress?.(tables.length / makers.length);
-    }
-    return tables;
-  },
+  reproduce: (options?: ReproduceOptions): Promise<Table[]> =>
+    makeTables([ringEntry, overhead, blocks, minimum], options),
 };

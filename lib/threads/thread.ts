@@ -53,3 +53,22 @@ export interface Thread {
    */
   reproduce(options?: ReproduceOptions): Promise<Table[]>;
 }
+
+/**
+ * Makes a thread's tables, one by one.
+ *
+ * @param makers What makes each, in order.
+ * @param options Progress.
+ * @returns The tables.
+ */
+export async function makeTables(
+  makers: readonly (() => Table)[],
+  options: ReproduceOptions = {},
+): Promise<Table[]> {
+  const tables: Table[] = [];
+  for (const make of makers) {
+    tables.push(make());
+    await options.onProgress?.(tables.length / makers.length);
+  }
+  return tables;
+}

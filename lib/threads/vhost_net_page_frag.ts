@@ -6,11 +6,11 @@
  */
 
 import type { Table } from "../table.ts";
-import type { ReproduceOptions, Thread } from "./thread.ts";
+import { makeTables, type ReproduceOptions, type Thread } from "./thread.ts";
 import {
   drain,
   events,
-  firstTool,
+  firstToolEvents,
   gfpBits,
   held,
   singlePages,
@@ -61,10 +61,10 @@ export const vhostNetPageFragThread: Thread = {
     "Patch 2 spares callers of page_frag_cache that may sleep one pass of reclaim for a block that they can do without. The bits that version 4 gave net/core/sock.c were taken back in version 5.",
     "Patch 3 frees no page that was not freed before: gve, mtk_wed_wo and both ends of NVMe over TCP had drained their caches by hand. It replaces five copies of the same lines, of which the target's did not check for a cache without a block. Before October 2021 the NVMe drivers left a block a cache behind.",
   ],
-  async reproduce(options: ReproduceOptions = {}): Promise<Table[]> {
-    const makers = [
+  reproduce: (options?: ReproduceOptions): Promise<Table[]> =>
+    makeTables([
       events,
-      firstTool,
+      firstToolEvents,
       singlePages,
       held,
       () => perfStat("before"),
@@ -74,12 +74,5 @@ export const vhostNetPageFragThread: Thread = {
       () => gfpBits("fragmented"),
       () => gfpBits("reserve"),
       drain,
-    ];
-    const tables: Table[] = [];
-    for (const make of makers) {
-      tables.push(make());
-      await options.onProgress?.(tables.length / makers.length);
-    }
-    return tables;
-  },
+    ], options),
 };

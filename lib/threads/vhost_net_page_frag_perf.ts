@@ -6,13 +6,14 @@
 
 import {
   runVhostNetTest,
-  type VhostNetTestOptions,
+  type VhostNetTestResult,
 } from "../experiments/vhost_net_test.ts";
 import { pageCost } from "../sim/locks.ts";
 import { type Cell, type Table, table } from "../table.ts";
+import { cell } from "./cell.ts";
 import { PERF_STAT, type PerfLine } from "./vhost_net_page_frag_published.ts";
 import {
-  FIRST_TOOL,
+  firstTool,
   vhostNetPageFragKernels,
 } from "./vhost_net_page_frag_tables.ts";
 
@@ -21,31 +22,16 @@ const SPINS =
   "decided by the user thread, which spins until its packet comes back";
 const ARITHMETIC = "arithmetic of the published figures";
 
-const exact = (
-  simulated: number | null,
-  published: number | null = null,
-  extra: Partial<Cell> = {},
-): Cell => ({ published, simulated, kind: "exact", ...extra });
-
 const unexplained = (
   published: number | null,
   unit: string | undefined,
   note?: string,
-): Cell => ({
-  published,
-  simulated: null,
-  kind: "unexplained",
-  ...(unit === undefined ? {} : { unit }),
-  ...(note === undefined ? {} : { note }),
-});
+): Cell => cell("unexplained", null, published, { unit, note });
 
 /** One of the two `perf stat` tables. */
 export function perfStat(when: "before" | "after"): Table {
-  const [before, , series] = vhostNetPageFragKernels();
-  const { wakeups } = runVhostNetTest({
-    kernel: (when === "before" ? before! : series!).kernel,
-    ...FIRST_TOOL,
-  }).worker;
+  const [before, after] = firstTool();
+  const { wakeups } = (when === "before" ? before! : after!).run.worker;
   return table({
     id: `perf-${when}`,
     title: `perf stat -r 10 ./vhost_net_test, ${when} the series`,
@@ -55,7 +41,7 @@ export function perfStat(when: "before" | "after"): Table {
       label: line.event,
       cells: [
         line.event === "context-switches"
-          ? exact(wakeups, line.value, {
+          ? cell("exact", wakeups, line.value, {
             note:
               "the worker is woken once a packet in the one direction of the first version's tool; the rest is the process's own start and end",
           })
@@ -118,13 +104,8 @@ export function perfChange(event: string): PerfChange {
 
 /** What the spreads allow. */
 export function changes(): Table {
-  const cell = (simulated: number | null, unit: string): Cell => ({
-    published: null,
-    simulated,
-    kind: "unexplained",
-    unit,
-    note: ARITHMETIC,
-  });
+  const worked = (simulated: number | null, unit: string): Cell =>
+    cell("unexplained", simulated, null, { unit, note: ARITHMETIC });
   return table({
     id: "changes",
     title: "What changed, and what the spreads of ten runs allow",
@@ -135,7 +116,11 @@ export function changes(): Table {
         const { percent, error, sigma } = perfChange(event);
         return {
           label: event,
-          cells: [cell(percent, "%"), cell(error, "%"), cell(sigma, "sigma")],
+          cells: [
+            worked(percent, "%"),
+            worked(error, "%"),
+            worked(sigma, "sigma"),
+          ],
         };
       },
     ),
@@ -161,17 +146,14 @@ export interface BlockShare {
 /**
  * How much of the published gain the blocks can carry, by the counts of a run of the tool.
  *
- * @param options Which tool.
- * @throws {RangeError} An option is out of range.
+ * @param before A run before the series.
+ * @param after The same run after it.
  */
 export function blockShare(
-  options: Omit<VhostNetTestOptions, "kernel">,
+  before: VhostNetTestResult,
+  after: VhostNetTestResult,
 ): BlockShare {
-  const [before, , series] = vhostNetPageFragKernels();
-  const [a, b] = [before!, series!].map(({ kernel }) =>
-    runVhostNetTest({ kernel, ...options }).order3Allocations
-  );
-  const pairs = a! - b!;
+  const pairs = before.order3Allocations - after.order3Allocations;
   const value = (lines: readonly PerfLine[], event: string): PerfLine =>
     lines.find((line) => line.event === event)!;
   const hertz = value(PERF_STAT.before, "cycles").metric! * 1e9;
@@ -191,14 +173,15 @@ export function blockShare(
 
 /** What the page-frag path can carry of the gain. */
 export function share(): Table {
-  const runs = [blockShare(FIRST_TOOL), blockShare({ directions: "tx" })];
-  const priced = (simulated: number, unit: string, note?: string): Cell => ({
-    published: null,
-    simulated,
-    kind: "priced",
-    unit,
-    ...(note === undefined ? {} : { note }),
-  });
+  const [before, , series] = vhostNetPageFragKernels();
+  const posted = [before!, series!].map(({ kernel }) =>
+    runVhostNetTest({ kernel, directions: "tx" })
+  );
+  const runs = [firstTool().map(({ run }) => run), posted].map(([a, b]) =>
+    blockShare(a!, b!)
+  );
+  const priced = (simulated: number, unit: string, note?: string): Cell =>
+    cell("priced", simulated, null, { unit, note });
   return table({
     id: "share",
     title:
@@ -208,7 +191,7 @@ export function share(): Table {
     rows: [
       {
         label: "order-3 pairs saved",
-        cells: runs.map(({ pairs }) => exact(pairs)),
+        cells: runs.map(({ pairs }) => cell("exact", pairs)),
       },
       {
         label: "cycles of a pair, zone's lock",
@@ -232,10 +215,10 @@ export function share(): Table {
         label: "of the elapsed time",
         cells: runs.map(({ percent }, i) =>
           i === 0
-            ? {
-              ...priced(percent, "%", "published: about 0.5 %"),
-              published: PERF_STAT.gainPercent,
-            }
+            ? cell("priced", percent, PERF_STAT.gainPercent, {
+              unit: "%",
+              note: "published: about 0.5 %",
+            })
             : priced(percent, "%")
         ),
       },
@@ -245,13 +228,12 @@ export function share(): Table {
       },
       {
         label: "cycles a pair would have to cost",
-        cells: runs.map(({ needed }) => ({
-          published: null,
-          simulated: needed,
-          kind: "unexplained" as const,
-          unit: "cycles",
-          note: ARITHMETIC,
-        })),
+        cells: runs.map(({ needed }) =>
+          cell("unexplained", needed, null, {
+            unit: "cycles",
+            note: ARITHMETIC,
+          })
+        ),
       },
     ],
   });
