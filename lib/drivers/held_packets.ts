@@ -5,6 +5,7 @@
  */
 
 import type { PageAllocator } from "../mm/page_alloc.ts";
+import { grownRing } from "../sim/grown.ts";
 
 /** A queue of received packets with their page references; typed rings that double, nothing allocated a packet. */
 export class HeldPackets {
@@ -92,24 +93,13 @@ export class HeldPackets {
   }
 
   #growRefs(): void {
-    const old = this.#pfns;
-    this.#pfns = new Int32Array(old.length * 2);
-    for (let i = 0; i < this.#refs; i++) {
-      this.#pfns[i] = old[(this.#pfnHead + i) & (old.length - 1)]!;
-    }
+    this.#pfns = grownRing(this.#pfns, this.#pfnHead);
     this.#pfnHead = 0;
   }
 
   #growPackets(): void {
-    const counts = this.#counts;
-    const truesizes = this.#truesizes;
-    this.#counts = new Int32Array(counts.length * 2);
-    this.#truesizes = new Float64Array(counts.length * 2);
-    for (let i = 0; i < this.packets; i++) {
-      const from = (this.#head + i) & (counts.length - 1);
-      this.#counts[i] = counts[from]!;
-      this.#truesizes[i] = truesizes[from]!;
-    }
+    this.#counts = grownRing(this.#counts, this.#head);
+    this.#truesizes = grownRing(this.#truesizes, this.#head);
     this.#head = 0;
   }
 }

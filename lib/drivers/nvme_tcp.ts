@@ -36,6 +36,13 @@ export interface NvmeTcpOptions extends PageFragClientOptions {
   readonly headerDigest?: boolean | undefined;
 }
 
+/** Bytes behind each header. */
+function digestOf(options: NvmeTcpOptions): number {
+  return flag("headerDigest", options.headerDigest ?? false)
+    ? HEADER_DIGEST
+    : 0;
+}
+
 /**
  * The host (drivers/nvme/host/tcp.c: `nvme_tcp_init_request`, `nvme_tcp_alloc_async_req`, `nvme_tcp_free_queue`): a 72-byte
  * command PDU for each request of a queue, made with the tag set, and one for asynchronous events. Its queues have drained
@@ -80,8 +87,7 @@ export class NvmeTcpHost extends PageFragClient {
       2,
       1024,
     );
-    this.requestSize = NVME_TCP_CMD_PDU +
-      (flag("headerDigest", options.headerDigest ?? false) ? HEADER_DIGEST : 0);
+    this.requestSize = NVME_TCP_CMD_PDU + digestOf(options);
   }
 
   /** Connects: queue 0 is the admin queue. */
@@ -157,9 +163,7 @@ export class NvmeTcpTarget extends PageFragClient {
     super(pages, whole("queues", options.queues ?? 1, 0, 128), options);
     this.#commands = 2 *
       whole("queueSize", options.queueSize ?? QUEUE_SIZE, 2, 1024);
-    const digest = flag("headerDigest", options.headerDigest ?? false)
-      ? HEADER_DIGEST
-      : 0;
+    const digest = digestOf(options);
     this.requestSizes = PDUS.map((bytes) => bytes + digest);
     this.#pdus = this.caches.map(() => []);
   }

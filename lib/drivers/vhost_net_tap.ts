@@ -9,6 +9,7 @@ import { headPage, pageShift } from "../mm/page_frag_put.ts";
 import { ReceiveQueue } from "../net/sock.ts";
 import { allocSkb, buildSkb, Head, type SkBuff } from "../net/skbuff.ts";
 import { whole } from "../sim/check.ts";
+import { grownRing } from "../sim/grown.ts";
 import { ETH_HEADER, tunGetUser } from "./tun.ts";
 import type { VhostNetPageFrag } from "./vhost_net_page_frag.ts";
 
@@ -250,20 +251,13 @@ export class VhostNetTap {
       if (address >= 0) this.frag.free(address);
       return;
     }
-    if (this.#length === this.#address.length) this.#grow();
+    if (this.#length === this.#address.length) {
+      this.#address = grownRing(this.#address, this.#head);
+      this.#head = 0;
+    }
     const mask = this.#address.length - 1;
     this.#address[(this.#head + this.#length) & mask] = address;
     this.#length++;
-  }
-
-  #grow(): void {
-    const old = this.#address;
-    const grown = new Float64Array(old.length * 2);
-    for (let i = 0; i < this.#length; i++) {
-      grown[i] = old[(this.#head + i) & (old.length - 1)]!;
-    }
-    this.#address = grown;
-    this.#head = 0;
   }
 
   #dropLater(address: number): void {

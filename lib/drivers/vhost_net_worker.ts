@@ -6,6 +6,7 @@
 
 import type { Kernel } from "../kernel.ts";
 import type { PageAllocator } from "../mm/page_alloc.ts";
+import { flag } from "../sim/check.ts";
 import { VHOST_HEADER, vhostBufferLength } from "./vhost_net.ts";
 import { VhostNetPageFrag } from "./vhost_net_page_frag.ts";
 import { VhostNetTap, type VhostNetTapOptions } from "./vhost_net_tap.ts";
@@ -130,18 +131,13 @@ export class VhostNetWorker {
         `sndbuf ${sndbuf}: a whole number of bytes from 1 to ${INT_MAX} is allowed`,
       );
     }
-    if (typeof mergeable !== "boolean") {
-      throw new TypeError(
-        `mergeable ${String(mergeable)}: true or false is allowed`,
-      );
-    }
     this.kernel = pages.kernel;
     this.tx = new VhostRing(options);
     this.rx = new VhostRing(options);
     this.frag = new VhostNetPageFrag(pages, { cpu: options.cpu });
     this.tap = new VhostNetTap(this.frag, options);
     this.canBatch = sndbuf === INT_MAX;
-    this.mergeable = mergeable;
+    this.mergeable = flag("mergeable", mergeable);
   }
 
   /** The guest tells of what it added to the TX ring, if the worker wants to know. */

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { flag, whole } from "../sim/check.ts";
+
 /** Indices of a split ring are 16 bits wide. */
 const INDEX = 0xffff;
 /** Most entries of a split ring. */
@@ -77,13 +79,8 @@ export class VhostRing {
         `num ${num}: a power of two from 1 to ${MAX_RING} is allowed`,
       );
     }
-    if (typeof eventIdx !== "boolean") {
-      throw new TypeError(
-        `eventIdx ${String(eventIdx)}: true or false is allowed`,
-      );
-    }
     this.num = num;
-    this.eventIdx = eventIdx;
+    this.eventIdx = flag("eventIdx", eventIdx);
     this.#mask = num - 1;
     this.#avail = new Int32Array(num);
     this.#used = new Int32Array(num);
@@ -163,12 +160,7 @@ export class VhostRing {
    */
   discard(n: number): void {
     const taken = (this.#lastAvail - this.#usedIdx - this.#staged) & INDEX;
-    if (!Number.isInteger(n) || n < 0 || n > taken) {
-      throw new RangeError(
-        `n ${n}: a whole number from 0 to ${taken} is allowed`,
-      );
-    }
-    this.#lastAvail = (this.#lastAvail - n) & INDEX;
+    this.#lastAvail = (this.#lastAvail - whole("n", n, 0, taken)) & INDEX;
   }
 
   /**

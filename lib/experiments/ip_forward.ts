@@ -15,6 +15,7 @@ import { PageFragCache } from "../mm/page_frag_cache.ts";
 import { flag, whole } from "../sim/check.ts";
 import { Napi } from "../net/napi.ts";
 import { Softirq } from "../net/softirq.ts";
+import { counted } from "../sim/counters.ts";
 import type { Work } from "../sim/cpu.ts";
 
 /** What {@linkcode ipForward} takes. An option given as `undefined` is absent. */
@@ -175,20 +176,6 @@ class Forwarder {
   }
 }
 
-const snapshot = (counters: object): Record<string, number> => ({
-  ...counters as Record<string, number>,
-});
-
-const since = (
-  counters: object,
-  before: Record<string, number>,
-): Record<string, number> =>
-  Object.fromEntries(
-    Object.entries(snapshot(counters)).map((
-      [name, value],
-    ) => [name, value - before[name]!]),
-  );
-
 /**
  * Forwards packets from one queue to another on one CPU and counts everything.
  *
@@ -221,20 +208,21 @@ export function ipForward(options: IpForwardOptions): IpForward {
   forwarder.run(warmup);
   cache.start();
   const before = {
-    napi: snapshot(napi.counters),
-    softirq: snapshot(softirq.counters),
-    tx: snapshot(tx.counters),
-    rx: snapshot(rx.counters),
-    refills: frags.counters.refills,
-    reuses: frags.counters.reuses,
+    napi: { ...napi.counters },
+    softirq: { ...softirq.counters },
+    tx: { ...tx.counters },
+    rx: { ...rx.counters },
+    frags: { ...frags.counters },
     packets: forwarder.packets,
     lost: forwarder.lost,
     heads: napi.heads.counters.allocs,
   };
   forwarder.run(polls);
-  const counted = since(napi.counters, before.napi);
+  const stacks = counted(napi.counters, before.napi);
+  const sent = counted(tx.counters, before.tx);
+  const blocks = counted(frags.counters, before.frags);
   const pushed: Work[] = [
-    { operation: "napiPush", count: counted.deferred! },
+    { operation: "napiPush", count: stacks.deferred! },
     {
       operation: "napiPop",
       count: napi.rules.bulkAlloc === 0
@@ -242,20 +230,16 @@ export function ipForward(options: IpForwardOptions): IpForward {
         : napi.heads.counters.allocs - before.heads,
     },
   ];
-  const sent = since(tx.counters, before.tx);
   return {
     packets: forwarder.packets - before.packets,
     forwarded: sent.queued!,
     lost: forwarder.lost - before.lost,
     slab: cache.counted(),
-    napi: counted,
-    softirq: since(softirq.counters, before.softirq),
+    napi: stacks,
+    softirq: counted(softirq.counters, before.softirq),
     tx: sent,
-    rx: since(rx.counters, before.rx),
-    frags: {
-      refills: frags.counters.refills - before.refills,
-      reuses: frags.counters.reuses - before.reuses,
-    },
+    rx: counted(rx.counters, before.rx),
+    frags: { refills: blocks.refills!, reuses: blocks.reuses! },
     stacked: napi.stacked,
     work: [...cache.work(), ...pushed.filter(({ count }) => count > 0)],
   };

@@ -7,7 +7,7 @@
 import type { TunOptions } from "../drivers/tun.ts";
 import type { Kernel } from "../kernel.ts";
 import type { SocketKind } from "../net/sock.ts";
-import { whole } from "../sim/check.ts";
+import { optionsObject, whole } from "../sim/check.ts";
 
 /** Paths a packet can take to the receiving socket. */
 export const packetPaths = [
@@ -174,11 +174,7 @@ export function packetSetup(
   options: PacketOptions,
   more: readonly string[] = [],
 ): PacketSetup {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(
-      `${who}(): options must be an object, got ${String(options)}`,
-    );
-  }
+  optionsObject(options, who);
   for (const key in options) {
     if (!KEYS.has(key) && !more.includes(key)) {
       throw new TypeError(

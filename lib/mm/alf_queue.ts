@@ -4,7 +4,7 @@
  * @module
  */
 
-import { whole } from "../sim/check.ts";
+import { powerOfTwo } from "../sim/check.ts";
 
 /** An array-based queue; every place of it can be used. */
 export class AlfQueue {
@@ -22,11 +22,7 @@ export class AlfQueue {
    * @throws {RangeError} `size` is none.
    */
   constructor(size: number) {
-    whole("size", size, 1, 1 << 20);
-    if ((size & (size - 1)) !== 0) {
-      throw new RangeError(`size ${size}: a power of two is allowed`);
-    }
-    this.size = size;
+    this.size = powerOfTwo("size", size, 1, 1 << 20);
     this.#ring = new Int32Array(size);
     this.#mask = size - 1;
   }

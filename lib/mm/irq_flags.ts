@@ -71,4 +71,17 @@ export class IrqFlags {
   restore(cpu: number, flags: number): void {
     this.off[cpu] = flags;
   }
+
+  /**
+   * Lets interrupts come: they are on during a call, and as they were afterwards. Counted nowhere.
+   *
+   * @param cpu On which CPU.
+   * @param comes What comes in between.
+   */
+  allow(cpu: number, comes: (cpu: number) => void): void {
+    const flags = this.off[cpu]!;
+    this.off[cpu] = 0;
+    comes(cpu);
+    this.off[cpu] = flags;
+  }
 }

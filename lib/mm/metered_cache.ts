@@ -4,6 +4,7 @@
  * @module
  */
 
+import { counted } from "../sim/counters.ts";
 import type { Operation, Work } from "../sim/cpu.ts";
 import type { KmemCache } from "./kmem_cache_type.ts";
 
@@ -159,11 +160,7 @@ export class MeteredCache implements KmemCache {
 
   /** What the allocator's counters moved by since the start. */
   counted(): Record<string, number> {
-    const now = this.cache.counters;
-    const from = this.#from.counters;
-    return Object.fromEntries(
-      Object.keys(now).map((name) => [name, now[name]! - (from[name] ?? 0)]),
-    );
+    return counted(this.cache.counters, this.#from.counters);
   }
 
   /**

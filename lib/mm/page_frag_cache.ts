@@ -102,7 +102,6 @@ export class PageFragCache {
   readonly #blockMask: number;
   readonly #blockKind: number;
   readonly #shape: number;
-  readonly #down: boolean;
   readonly #aligns: boolean;
 
   /**
@@ -131,7 +130,6 @@ export class PageFragCache {
     this.#blockMask = -1 << this.rules.order;
     this.#blockKind = PAGE_USED | this.rules.order;
     this.speculate = speculate;
-    this.#down = facts.direction === "down";
     this.#aligns = facts.align !== "none";
     this.#shape = facts.direction === "down"
       ? DOWN_4_2
@@ -157,7 +155,7 @@ export class PageFragCache {
     }
     if (align !== 1) checkAlign(align, this.#aligns, this.kernel.name);
     // The block has room: all that most calls do, down from its end or up from its start.
-    if (this.#down) {
+    if (this.#shape === DOWN_4_2) {
       const next = this.offset - fragsz;
       // An offset over the size is one that wrapped (4.2 to 5.19).
       if (next >= 0 && this.offset <= this.size) {

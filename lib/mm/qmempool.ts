@@ -7,7 +7,8 @@
 
 import { AlfQueue } from "./alf_queue.ts";
 import type { KmemCache } from "./kmem_cache_type.ts";
-import { whole } from "../sim/check.ts";
+import { powerOfTwo, whole } from "../sim/check.ts";
+import { grown } from "../sim/grown.ts";
 import { bulkArray } from "./slab_args.ts";
 
 /** `QMEMPOOL_BULK`: objects moved at once between a CPU's queue and the shared one. */
@@ -114,18 +115,17 @@ export class Qmempool implements KmemCache {
     const cpus = whole("kmem.cpus", kmem.cpus, 1, 4096);
     let shared = 64;
     while (shared < cpus * 64 && shared < 1024) shared *= 2;
-    const size = (name: string, value: number, least: number): number => {
-      whole(name, value, least, 1 << 20);
-      if ((value & (value - 1)) !== 0) {
-        throw new RangeError(`${name} ${value}: a power of two is allowed`);
-      }
-      return value;
-    };
-    const localSize = size("localq", options.localq ?? 32, QMEMPOOL_BULK);
-    const sharedSize = size(
+    const localSize = powerOfTwo(
+      "localq",
+      options.localq ?? 32,
+      QMEMPOOL_BULK,
+      1 << 20,
+    );
+    const sharedSize = powerOfTwo(
       "sharedq",
       options.sharedq ?? shared,
       QMEMPOOL_BULK * QMEMPOOL_REFILL_MULTIPLIER,
+      1 << 20,
     );
     const prealloc = whole("prealloc", options.prealloc ?? 0, 0, sharedSize);
     this.kmem = kmem;
@@ -365,9 +365,7 @@ export class Qmempool implements KmemCache {
   #growHeld(object: number): void {
     let { length } = this.#held;
     while (length <= object) length *= 2;
-    const held = new Uint8Array(length);
-    held.set(this.#held);
-    this.#held = held;
+    this.#held = grown(new Uint8Array(length), this.#held);
   }
 
   #badCpu(cpu: number): never {

@@ -6,11 +6,11 @@
 
 import type { SlubRules } from "../kernel.ts";
 import { Gfp } from "./gfp.ts";
-import { IrqFlags } from "./irq_flags.ts";
+import type { IrqFlags } from "./irq_flags.ts";
 import type { KmemCache, KmemCacheOptions } from "./kmem_cache_type.ts";
 import { hook, whole } from "../sim/check.ts";
 import { SlabArrays } from "./slab_arrays.ts";
-import { badFree, bulkArray, claimObjects } from "./slab_args.ts";
+import { badFree, bulkArray, claimObjects, irqFlags } from "./slab_args.ts";
 import { checkSlab } from "./slab_check.ts";
 import { SlabCounters, type SlabCounterValues } from "./slab_counters.ts";
 import { IN_ARRAY, LIST, SlabNode } from "./slab_node.ts";
@@ -74,10 +74,7 @@ export class Slab implements KmemCache {
     const { kernel, objectSize, align, flags, pages } = options;
     const cpus = whole("cpus", options.cpus ?? kernel.build.cpus, 1, 4096);
     const geometry = slabGeometry({ kernel, objectSize, align, flags, cpus });
-    const irq = options.irq ?? new IrqFlags(cpus);
-    if (!(irq instanceof IrqFlags) || irq.off.length < cpus) {
-      throw new RangeError(`irq: IrqFlags of ${cpus} CPUs or more is allowed`);
-    }
+    const irq = irqFlags(options.irq, cpus);
     const gfp = options.gfp ?? Gfp.GFP_ATOMIC;
     this.objectSize = objectSize;
     this.cpus = cpus;
@@ -297,11 +294,7 @@ export class Slab implements KmemCache {
   /** `cache_grow` and what follows it. */
   #grow(batch: number, cpu: number): void {
     if (this.#interruptible && this.#onNewSlab !== undefined) {
-      const { off } = this.irq;
-      const flags = off[cpu]!;
-      off[cpu] = 0;
-      this.#onNewSlab(cpu);
-      off[cpu] = flags;
+      this.irq.allow(cpu, this.#onNewSlab);
     }
     const slab = this.node.grow(cpu);
     if (slab < 0) return;

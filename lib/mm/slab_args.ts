@@ -5,6 +5,7 @@
  */
 
 import { whole } from "../sim/check.ts";
+import { IrqFlags } from "./irq_flags.ts";
 import { ABSENT, ALLOCATED, PENDING } from "./slub_slabs.ts";
 
 /**
@@ -26,6 +27,21 @@ export function badFree(
     ? "given twice in one call"
     : "not handed out, a double free";
   throw new Error(`${where}: object ${String(object)}: ${why}`);
+}
+
+/**
+ * The interrupt flags of a cache's CPUs.
+ *
+ * @param irq Those to be shared; new ones when absent.
+ * @param cpus CPUs of the cache.
+ * @throws {RangeError} They are none, or of fewer CPUs.
+ */
+export function irqFlags(irq: IrqFlags | undefined, cpus: number): IrqFlags {
+  const flags = irq ?? new IrqFlags(cpus);
+  if (!(flags instanceof IrqFlags) || flags.off.length < cpus) {
+    throw new RangeError(`irq: IrqFlags of ${cpus} CPUs or more is allowed`);
+  }
+  return flags;
 }
 
 /**

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { grown } from "../sim/grown.ts";
 import type { PageAllocator } from "./page_alloc.ts";
 import { ABSENT } from "./slub_slabs.ts";
 
@@ -217,22 +218,14 @@ export class SlabNode {
 
   #expand(): void {
     const capacity = this.#capacity * 2;
-    const longer = (old: Int32Array, length: number): Int32Array => {
-      const array = new Int32Array(length);
-      array.set(old);
-      return array;
-    };
     const objects = capacity << this.shift;
-    const { length } = this.state;
-    this.state = longer(this.state, objects).fill(ABSENT, length);
-    this.index = longer(this.index, objects);
-    this.active = longer(this.active, capacity);
-    this.before = longer(this.before, capacity);
-    this.after = longer(this.after, capacity);
-    this.pfn = longer(this.pfn, capacity);
-    const list = new Int8Array(capacity).fill(LIST.NONE);
-    list.set(this.list);
-    this.list = list;
+    this.state = grown(new Int32Array(objects).fill(ABSENT), this.state);
+    this.index = grown(new Int32Array(objects), this.index);
+    this.active = grown(new Int32Array(capacity), this.active);
+    this.list = grown(new Int8Array(capacity).fill(LIST.NONE), this.list);
+    this.before = grown(new Int32Array(capacity), this.before);
+    this.after = grown(new Int32Array(capacity), this.after);
+    this.pfn = grown(new Int32Array(capacity), this.pfn);
     this.#capacity = capacity;
   }
 }

@@ -6,9 +6,10 @@
 
 import type { SlubRules } from "../kernel.ts";
 import { Gfp } from "./gfp.ts";
-import { IrqFlags } from "./irq_flags.ts";
+import type { IrqFlags } from "./irq_flags.ts";
 import type { KmemCacheOptions } from "./kmem_cache_type.ts";
 import { hook, whole } from "../sim/check.ts";
+import { irqFlags } from "./slab_args.ts";
 import { type SlabLayout, slabLayout } from "./slab_layout.ts";
 import { KmemCacheCpu, type SlubLimits, SlubLists } from "./slub_cpu.ts";
 import { SlubNode } from "./slub_node.ts";
@@ -64,10 +65,7 @@ export class SlubCore {
         "flags: a cache with SLAB_POISON or SLAB_RED_ZONE is not modelled",
       );
     }
-    const irq = options.irq ?? new IrqFlags(cpus);
-    if (!(irq instanceof IrqFlags) || irq.off.length < cpus) {
-      throw new RangeError(`irq: IrqFlags of ${cpus} CPUs or more is allowed`);
-    }
+    const irq = irqFlags(options.irq, cpus);
     const { pageSize } = kernel.build;
     const most = kernel.slub.cpuPartialInSlabs;
     const cpuPartial = whole(
@@ -173,19 +171,17 @@ export class SlubCore {
         irq.saves += locks;
         c.ALLOC_REFILL++;
       }
+      events.cmpxchgDouble++;
       return this.#load(slab, this.#take(slab), c);
     }
     slab = lists.takePartial(c);
     if (slab >= 0) {
       irq.saves += locks;
+      events.cmpxchgDouble++;
       return this.#load(slab, this.#take(slab), c);
     }
     if (this.#interruptible && this.#onNewSlab !== undefined) {
-      const { cpu } = c;
-      const flags = irq.off[cpu]!;
-      irq.off[cpu] = 0;
-      this.#onNewSlab(cpu);
-      irq.off[cpu] = flags;
+      irq.allow(c.cpu, this.#onNewSlab);
     }
     slab = table.create(c.cpu, c);
     if (slab < 0) return -1;
@@ -196,11 +192,7 @@ export class SlubCore {
       c.CPUSLAB_FLUSH++;
     }
     irq.saves += locks;
-    const head = table.freelist[slab]!;
-    table.freelist[slab] = -1;
-    table.inuse[slab] = table.objects[slab]!;
-    table.frozen[slab] = 1;
-    return this.#load(slab, head, c);
+    return this.#load(slab, this.#take(slab), c);
   }
 
   /**
@@ -281,11 +273,10 @@ export class SlubCore {
     }
   }
 
-  /** A partial slab's whole freelist, the slab frozen. */
+  /** A slab's whole freelist, the slab frozen. */
   #take(slab: number): number {
     const { table } = this;
     const head = table.freelist[slab]!;
-    this.events.cmpxchgDouble++;
     table.freelist[slab] = -1;
     table.inuse[slab] = table.objects[slab]!;
     table.frozen[slab] = 1;

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { grown } from "../sim/grown.ts";
 import { Gfp } from "./gfp.ts";
 import type { PageAllocator } from "./page_alloc.ts";
 import type { SlabEvents, SlubStats } from "./slub_stats.ts";
@@ -45,18 +46,6 @@ export interface SlabSource {
   readonly gfp: number;
   /** Slabs that memory is there for. */
   readonly maxSlabs: number;
-}
-
-function grown(array: Int32Array, length: number, fill: number): Int32Array {
-  const longer = new Int32Array(length).fill(fill, array.length);
-  longer.set(array);
-  return longer;
-}
-
-function grownBytes(array: Uint8Array, length: number): Uint8Array {
-  const longer = new Uint8Array(length);
-  longer.set(array);
-  return longer;
 }
 
 /**
@@ -197,7 +186,8 @@ export class SlubSlabs {
 
   #grow(): void {
     const capacity = this.#capacity * 2;
-    this.next = grown(this.next, capacity << this.shift, ABSENT);
+    const objects = new Int32Array(capacity << this.shift);
+    this.next = grown(objects.fill(ABSENT), this.next);
     for (
       const name of [
         "freelist",
@@ -210,9 +200,9 @@ export class SlubSlabs {
         "pobjects",
         "pfn",
       ] as const
-    ) this[name] = grown(this[name], capacity, 0);
-    this.frozen = grownBytes(this.frozen, capacity);
-    this.place = grownBytes(this.place, capacity);
+    ) this[name] = grown(new Int32Array(capacity), this[name]);
+    this.frozen = grown(new Uint8Array(capacity), this.frozen);
+    this.place = grown(new Uint8Array(capacity), this.place);
     this.#capacity = capacity;
   }
 }

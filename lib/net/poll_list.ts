@@ -1,5 +1,7 @@
 /** `softnet_data.poll_list` as a ring of device numbers. @module */
 
+import { grownRing } from "../sim/grown.ts";
+
 /** A ring of device numbers. */
 export class PollList {
   #ids = new Int32Array(16);
@@ -10,21 +12,15 @@ export class PollList {
   /** Appends a device. */
   push(id: number): void {
     if (this.length === this.#ids.length) {
-      const grown = new Int32Array(2 * this.length);
-      for (let i = 0; i < this.length; i++) grown[i] = this.#at(i);
-      this.#ids = grown;
+      this.#ids = grownRing(this.#ids, this.#first);
       this.#first = 0;
     }
     this.#ids[(this.#first + this.length++) & (this.#ids.length - 1)] = id;
   }
 
-  #at(i: number): number {
-    return this.#ids[(this.#first + i) & (this.#ids.length - 1)]!;
-  }
-
   /** Takes the first device; there must be one. */
   shift(): number {
-    const id = this.#at(0);
+    const id = this.#ids[this.#first]!;
     this.#first = (this.#first + 1) & (this.#ids.length - 1);
     this.length--;
     return id;

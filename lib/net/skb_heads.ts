@@ -7,6 +7,7 @@
 import type { KmemCache } from "../mm/kmem_cache.ts";
 import type { PageFragCache } from "../mm/page_frag_cache.ts";
 import { whole } from "../sim/check.ts";
+import { grown } from "../sim/grown.ts";
 import { Gfp } from "../mm/gfp.ts";
 
 /** `skb->fclone`: a head of its own in `skbuff_head_cache`. */
@@ -122,10 +123,6 @@ export class SkbHeads {
 
   #grow(skb: number): void {
     const size = Math.max(1024, 2 * this.users.length, skb + 4);
-    const grown = <T extends { set(from: T): void; length: number }>(
-      to: T,
-      from: T,
-    ): T => (to.set(from), to);
     this.users = grown(new Int32Array(size).fill(-1), this.users);
     this.next = grown(new Int32Array(size), this.next);
     this.reason = grown(new Uint8Array(size), this.reason);
@@ -209,9 +206,8 @@ export class SkbHeads {
     const skb = object * 4 + SKB_FCLONE_ORIG;
     this.build(skb, cpu, -1);
     if (object >= this.#fcloneRef.length) {
-      const grown = new Uint8Array(Math.max(256, 2 * object + 1));
-      grown.set(this.#fcloneRef);
-      this.#fcloneRef = grown;
+      const size = Math.max(256, 2 * object + 1);
+      this.#fcloneRef = grown(new Uint8Array(size), this.#fcloneRef);
     }
     this.#fcloneRef[object] = 1;
     return skb;

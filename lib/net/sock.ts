@@ -6,6 +6,7 @@
 
 import type { Kernel } from "../kernel.ts";
 import { kernelArgument, optionsObject, whole } from "../sim/check.ts";
+import { grownRing } from "../sim/grown.ts";
 import { skbCondense } from "./skb_coalesce.ts";
 import type { SkBuff } from "./skbuff.ts";
 
@@ -243,11 +244,7 @@ export class ReceiveQueue {
 
   #push(size: number): void {
     if (this.#length === this.#ring.length) {
-      const grown = new Int32Array(this.#ring.length * 2);
-      for (let i = 0; i < this.#length; i++) {
-        grown[i] = this.#ring[(this.#head + i) & (this.#ring.length - 1)]!;
-      }
-      this.#ring = grown;
+      this.#ring = grownRing(this.#ring, this.#head);
       this.#head = 0;
     }
     this.#ring[(this.#head + this.#length) & (this.#ring.length - 1)] = size;

@@ -41,28 +41,29 @@ function slabPatch(
   });
 }
 
-/** Whether the kernel has the bulk functions of 4.3 and nothing that came after. */
-const isBase: Fits = (_, { bulkFree, bulkAlloc }) =>
+/** Needs 4.3's bulk functions. */
+const hasBulk: Fits = (_, { bulkAlloc }) =>
   bulkAlloc === "single calls"
     ? "the kernel has no bulk functions yet"
-    : bulkFree === "each"
-    ? undefined
-    : "already merged";
+    : undefined;
 
-/** Needs 4.3's bulk functions; whatever else there is does not matter. */
-const hasNoEffect: Fits = (_, { bulkAlloc }) =>
-  bulkAlloc === "single calls"
-    ? "the kernel has no bulk functions yet"
-    : bulkAlloc === "irq save"
-    ? undefined
-    : "already merged";
+const unlessMerged = (merged: boolean): string | undefined =>
+  merged ? "already merged" : undefined;
+
+/** Whether the kernel has the bulk functions of 4.3 and nothing that came after. */
+const isBase: Fits = (kernel, slub) =>
+  hasBulk(kernel, slub) ?? unlessMerged(slub.bulkFree !== "each");
+
+/** Whether its bulk allocation is 4.3's; whatever else there is does not matter. */
+const isBefore4_4: Fits = (kernel, slub) =>
+  hasBulk(kernel, slub) ?? unlessMerged(slub.bulkAlloc !== "irq save");
 
 /** Cleans up an `#ifdef`; without behaviour. */
 export const slubDanglingIfdef: Patch = slabPatch(
   "slubDanglingIfdef",
   "slub: mark the dangling ifdef #else of CONFIG_SLUB_DEBUG",
   "2015-09-28",
-  hasNoEffect,
+  isBefore4_4,
 );
 
 /**
@@ -88,14 +89,10 @@ export const slabBulkSlab: Patch = slabPatch(
   "slabBulkSlab",
   "[PATCH 4/7] slab: implement bulking for SLAB allocator",
   "2015-09-28",
-  (_, { slab, slabBulk, bulkAlloc }) =>
-    !slab
-      ? "SLAB is gone"
-      : bulkAlloc === "single calls"
-      ? "the kernel has no bulk functions yet"
-      : slabBulk === "single calls"
-      ? undefined
-      : "already merged",
+  (kernel, slub) =>
+    slub.slab
+      ? hasBulk(kernel, slub) ?? unlessMerged(slub.slabBulk !== "single calls")
+      : "SLAB is gone",
   {
     slabBulk: fact(
       "irq off, leaks",
@@ -180,7 +177,7 @@ export const assumeAligned: Patch = slabPatch(
   "assumeAligned",
   "compiler.h: add support for function attribute assume_aligned",
   "2015-10-06",
-  hasNoEffect,
+  isBefore4_4,
 );
 
 /** Uses the attribute in slab.h; without behaviour. */
@@ -189,7 +186,7 @@ export const slabAssumeAligned: Patch = slabPatch(
   "slab.h: sprinkle __assume_aligned attributes",
   "2015-10-06",
   (kernel, slub) =>
-    hasNoEffect(kernel, slub) ??
+    isBefore4_4(kernel, slub) ??
       (kernel.patches.includes("assumeAligned")
         ? undefined
         : "it uses the attribute that assumeAligned adds: apply that first"),
@@ -200,7 +197,7 @@ export const compoundHead: Patch = slabPatch(
   "compoundHead",
   "mm: make compound_head() robust",
   "2015-10-20",
-  hasNoEffect,
+  isBefore4_4,
 );
 
 /** SLAB's bulk allocation switches interrupts on again when it fails, as it was merged for 4.6. */
@@ -229,7 +226,7 @@ export const slubBulkIrqOff: Patch = slabPatch(
   "slubBulkIrqOff",
   "slub: avoid irqoff/on in bulk allocation",
   "2015-11-20",
-  hasNoEffect,
+  isBefore4_4,
   {
     bulkAlloc: fact(
       "irq off",
@@ -245,12 +242,8 @@ export const slubBulkTidBump: Patch = slabPatch(
   "slubBulkTidBump",
   "mm: slub: add missing TID bump in kmem_cache_alloc_bulk()",
   "2020-03-17",
-  (_, { bulkAllocBumpsTid, bulkAlloc }) =>
-    bulkAlloc === "single calls"
-      ? "the kernel has no bulk functions yet"
-      : bulkAllocBumpsTid
-      ? "already merged"
-      : undefined,
+  (kernel, slub) =>
+    hasBulk(kernel, slub) ?? unlessMerged(slub.bulkAllocBumpsTid),
   {
     bulkAllocBumpsTid: fact(
       true,
@@ -266,8 +259,7 @@ export const slubDeactivationTid: Patch = slabPatch(
   "slubDeactivationTid",
   "mm/slub: add missing TID updates on slab deactivation",
   "2022-06-08",
-  (_, { deactivationBumpsTid }) =>
-    deactivationBumpsTid ? "already merged" : undefined,
+  (_, { deactivationBumpsTid }) => unlessMerged(deactivationBumpsTid),
   {
     deactivationBumpsTid: fact(
       true,
@@ -286,7 +278,7 @@ export const slubPartialInSlabs: Patch = slabPatch(
   "slubPartialInSlabs",
   "mm, slub: change percpu partial accounting from objects to pages",
   "2021-10-12",
-  (kernel) => kernel.slub.cpuPartialInSlabs ? "already merged" : undefined,
+  (_, { cpuPartialInSlabs }) => unlessMerged(cpuPartialInSlabs),
   {
     cpuPartialInSlabs: fact(
       true,
@@ -308,12 +300,7 @@ export const slubBulkStats: Patch = slabPatch(
   "slubBulkStats",
   "mm/slub: fix bulk alloc and free stats",
   "2023-11-20",
-  (_, { bulkPopsCounted, bulkAlloc }) =>
-    bulkAlloc === "single calls"
-      ? "the kernel has no bulk functions yet"
-      : bulkPopsCounted
-      ? "already merged"
-      : undefined,
+  (kernel, slub) => hasBulk(kernel, slub) ?? unlessMerged(slub.bulkPopsCounted),
   {
     bulkPopsCounted: fact(
       true,

@@ -48,6 +48,29 @@ function refuse(
   );
 }
 
+/**
+ * A power of two within bounds.
+ *
+ * @param name The argument.
+ * @param value What was passed.
+ * @param from Least value.
+ * @param to Greatest value.
+ * @throws {RangeError} It is none within the bounds.
+ * @throws {TypeError} It is no number.
+ */
+export function powerOfTwo(
+  name: string,
+  value: number,
+  from: number,
+  to: number,
+): number {
+  whole(name, value, from, to);
+  if ((value & (value - 1)) !== 0) {
+    throw new RangeError(`${name} ${value}: a power of two is allowed`);
+  }
+  return value;
+}
+
 /** A share from 0 to 1. */
 export function share(name: string, value: number): number {
   if (!(typeof value === "number" && value >= 0 && value <= 1)) {

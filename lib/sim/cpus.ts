@@ -7,28 +7,21 @@
 
 import type { Cpu, Price } from "./cpu.ts";
 
-/** A price in ns at a clock, with the ends of its range. */
-function nanoseconds(
-  ghz: number,
+/** Prices in ns at a clock, with the ends of their ranges. */
+const nanosecondsAt = (ghz: number) =>
+(
   ns: number,
   low: number,
   high: number,
   source: string,
-): Price {
-  return { cycles: ns * ghz, low: low / ns, high: high / ns, source };
-}
+): Price => ({ cycles: ns * ghz, low: low / ns, high: high / ns, source });
 
 const C = "d0ecd894e3d5, i7-4790K 4.0 GHz, 2015-09 (series C)";
 const D =
   "linux-mm 2015-09-28 4/7, i7-4790K 4.0 GHz, SLAB (series D); low: e6cdb58d1c83 (4.6)";
 const ASSUMED = "assumed";
 
-const i7 = (
-  ns: number,
-  low: number,
-  high: number,
-  source: string,
-): Price => nanoseconds(4, ns, low, high, source);
+const i7 = nanosecondsAt(4);
 
 /** A line in (objects, ns at 4 GHz). */
 const i7Line = (
@@ -161,12 +154,7 @@ const I7_4790K_2016_01: Cpu = {
 const PROTO = "prototype-kernel 279020c, E5-2695, 2014-10 (PREEMPT off)";
 const ALF = "prototype-kernel 854b458: alf_queue in bulks of 16";
 
-const e5 = (
-  ns: number,
-  low: number,
-  high: number,
-  source: string,
-): Price => nanoseconds(2.5, ns, low, high, source);
+const e5 = nanosecondsAt(2.5);
 
 /** E5-2695, 2.5 GHz, the machine of qmempool's figures. */
 const E5_2695: Cpu = {

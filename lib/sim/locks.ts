@@ -4,6 +4,8 @@
  * @module
  */
 
+import { whole } from "./check.ts";
+
 const SOURCE = "linux-mm 2016-04-15, 4.6-rc1";
 
 /** Cycles of a page's allocation and free by order, one CPU. */
@@ -41,9 +43,7 @@ export interface PageCost {
  */
 export function pageCost(order: number, cpus = 1): PageCost {
   const orders = cpus === 1 ? BY_ORDER.length - 1 : 3;
-  if (!Number.isInteger(cpus) || cpus < 1 || cpus > 8) {
-    throw new RangeError(`cpus ${cpus}: a whole number from 1 to 8 is allowed`);
-  }
+  whole("cpus", cpus, 1, 8);
   if (!Number.isInteger(order) || order < 0 || order > orders) {
     throw new RangeError(
       `order ${order}: a whole number from 0 to ${orders} is allowed with ${cpus} CPUs`,
@@ -102,9 +102,7 @@ export function lockBound(takings: number, cpus: number): LockHold {
   if (!(takings >= 0 && Number.isFinite(takings))) {
     throw new RangeError(`takings ${takings}: a number from 0 is allowed`);
   }
-  if (!Number.isInteger(cpus) || cpus < 1 || cpus > 8) {
-    throw new RangeError(`cpus ${cpus}: a whole number from 1 to 8 is allowed`);
-  }
+  whole("cpus", cpus, 1, 8);
   const factor = cpus === 1 ? 0 : takings * cpus;
   const { cycles, low, high } = lockHold();
   return { cycles: factor * cycles, low: factor * low, high: factor * high };
