@@ -512,3 +512,14 @@ export {
   MergeableRingCounters,
   type MergeableRingOptions,
 } from "./lib/drivers/virtio_ring_options.ts";
+
+export {
+  type InitialBufferOptions,
+  type InitialBuffers,
+  initialBuffers,
+  type Sizes,
+} from "./lib/tcp/initial_buffers.ts";
+export {
+  rcvbufExpand,
+  sndbufAutotuning,
+} from "./lib/patches/rcvbuf_autotuning.ts";

@@ -9,8 +9,9 @@
 
 import type { NapiFacts } from "./kernel/napi_facts.ts";
 import type { SlubRules } from "./kernel/slub_rules.ts";
+import type { TcpFacts } from "./kernel/tcp_facts.ts";
 
-export type { NapiFacts, SlubRules };
+export type { NapiFacts, SlubRules, TcpFacts };
 
 /** Build options that move sizes. All sizes in bytes. */
 export interface Build {
@@ -233,12 +234,6 @@ export interface IpFacts {
   readonly udpFragmentOffload: "loopback" | "loopback, veth" | "none";
   /** Which reassembly merges a fragment into the one before it by skb_try_coalesce: IPv4 (3.5+) or both (5.1+). */
   readonly reassemblyCoalesces: "ipv4" | "both";
-}
-
-/** TCP's sender skbs (net/ipv4/tcp.c). */
-export interface TcpFacts {
-  /** Bytes of payload that a sender's skb holds in its head where the device has GSO; 0: page fragments only. */
-  readonly linear: number;
 }
 
 /** tun and tap (drivers/net/tun.c). */

@@ -11,6 +11,7 @@ import {
   vhostNetTest,
   vhostPageFrag,
 } from "./vhost_net_page_frag.ts";
+import { rcvbufExpand, sndbufAutotuning } from "./rcvbuf_autotuning.ts";
 import {
   skbPageFragRefillV1,
   skbPageFragRefillV2,
@@ -30,6 +31,8 @@ import {
  * ```
  */
 export const patches: Readonly<Record<string, Patch>> = Object.freeze({
+  sndbufAutotuning,
+  rcvbufExpand,
   skbPageFragRefillV1,
   skbPageFragRefillV2,
   skbPageFragRefillV3,

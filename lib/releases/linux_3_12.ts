@@ -4,6 +4,7 @@ import type { Build } from "../kernel.ts";
 import { alignUp } from "../sim/align.ts";
 import { napi_3_12 } from "./linux_3_12_napi.ts";
 import { slub_3_12 } from "./linux_3_12_slub.ts";
+import { tcp_3_12 } from "./linux_3_12_tcp.ts";
 import { fact, firstRelease, type Release } from "./release.ts";
 
 const TREE = "v3.12.10 tree";
@@ -234,6 +235,7 @@ export const linux_3_12: Release = firstRelease("3.12", {
       "net/ipv4/tcp.c: select_size",
       TREE,
     ),
+    ...tcp_3_12,
   },
   tun: {
     buildSkb: fact(false, "drivers/net/tun.c: tun_get_user", TREE),

@@ -8,6 +8,78 @@ const BULK = "the specification: the patches as posted on 2015-06-17";
 
 /** Linux 4.3: page frags count down, virtio sizes its buffers by a moving average. */
 export const linux_4_3: Release = laterRelease(linux_3_12, "4.3", {
+  tcp: {
+    initialRcvbuf: fact(
+      "fixup, fourfold",
+      "net/ipv4/tcp_input.c: tcp_fixup_rcvbuf",
+      "4.4.11 tree, by the specification",
+    ),
+    drs: fact(
+      "doubling",
+      "net/ipv4/tcp_input.c: tcp_rcv_space_adjust",
+      "4.4.11 tree, by the specification",
+    ),
+    sndbufPerMss: fact(
+      "power of two",
+      "net/ipv4/tcp_input.c: tcp_sndbuf_expand",
+      "6ae705323, 3.13",
+    ),
+    sndbufInitCwnd: fact(
+      true,
+      "net/ipv4/tcp_input.c: tcp_sndbuf_expand",
+      "6ae705323, 3.13",
+    ),
+    slowStart: fact(
+      "acked",
+      "net/ipv4/tcp_cong.c: tcp_slow_start",
+      "9f9843a751d0, 3.13",
+    ),
+    zeroWindow: fact(
+      "sixteenth",
+      "net/ipv4/tcp_output.c: __tcp_select_window",
+      "4.4.11 tree, by the specification",
+    ),
+    clock: fact(
+      "microseconds",
+      "net/ipv4/tcp_input.c: tcp_rtt_estimator",
+      "since 3.15; the receiver's estimate stays in jiffies up to 4.12, UNVERIFIED",
+    ),
+    takesWhenEmpty: fact(
+      true,
+      "net/ipv4/tcp_input.c: tcp_data_queue",
+      "4.4.11 tree, by the specification",
+    ),
+    sizeGoal: fact(
+      "split",
+      "net/ipv4/tcp_output.c: tcp_tso_autosize",
+      "4.4.11 tree, by the specification",
+    ),
+    pacing: fact(
+      [200, 120],
+      "net/ipv4/tcp_input.c: tcp_update_pacing_rate",
+      "4.4.11 tree, by the specification",
+    ),
+    tsq: fact(
+      "2 skbs or 1 ms, 256 KiB",
+      "net/ipv4/tcp_output.c: tcp_write_xmit",
+      "4.4.11 tree, by the specification",
+    ),
+    cwndLimited: fact(
+      "max packets out",
+      "include/net/tcp.h: tcp_is_cwnd_limited",
+      "4.4.11 tree, by the specification",
+    ),
+    tsoDefer: fact(
+      "1 ms",
+      "net/ipv4/tcp_output.c: tcp_tso_should_defer",
+      "4.4.11 tree, by the specification",
+    ),
+    expandTest: fact(
+      "packets_in_flight",
+      "net/ipv4/tcp_input.c: tcp_should_expand_sndbuf",
+      "4.4.11 tree, by the specification",
+    ),
+  },
   slub: {
     bulkAlloc: fact("irq save", "mm/slub.c: kmem_cache_alloc_bulk", BULK),
     bulkFree: fact("each", "mm/slub.c: kmem_cache_free_bulk", BULK),

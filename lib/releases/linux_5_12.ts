@@ -167,6 +167,70 @@ export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
     ),
   },
   tcp: {
+    rmem: fact(
+      [4096, 131072, 6291456],
+      "net/ipv4/tcp.c: tcp_init",
+      "a337531b942b, 4.20",
+    ),
+    initialRcvbuf: fact(
+      "tcp_rmem[1]",
+      "net/ipv4/tcp_input.c: tcp_init_buffer_space",
+      "a337531b942b, 4.20",
+    ),
+    drs: fact("smooth", "net/ipv4/tcp_input.c: tcp_rcv_space_adjust", TREE),
+    initialWindow: fact(
+      "64 KiB",
+      "net/ipv4/tcp_output.c: tcp_select_initial_window",
+      "a337531b942b, 4.20",
+    ),
+    growRoom: fact(
+      "fill",
+      "net/ipv4/tcp_input.c: tcp_grow_window",
+      `${TREE}; UNVERIFIED for 5.12`,
+    ),
+    spaceCountsBacklog: fact(true, "include/net/tcp.h: tcp_space", TREE),
+    zeroWindowDrop: fact(
+      true,
+      "net/ipv4/tcp_input.c: tcp_data_queue",
+      `${TREE}; UNVERIFIED for 5.12`,
+    ),
+    pruneReturnsEarly: fact(
+      true,
+      "net/ipv4/tcp_input.c: tcp_prune_queue",
+      TREE,
+    ),
+    ofoPrune: fact(
+      "eighths",
+      "net/ipv4/tcp_input.c: tcp_prune_ofo_queue",
+      `${TREE}; since 4.9`,
+    ),
+    collapseHeadroom: fact(false, "net/ipv4/tcp_input.c: tcp_collapse", TREE),
+    backlogLimit: fact(
+      "rcvbuf + sndbuf + 64 KiB",
+      "net/ipv4/tcp_ipv4.c: tcp_add_backlog",
+      `${TREE}; since 4.9`,
+    ),
+    backlogCoalesces: fact(
+      true,
+      "net/ipv4/tcp_ipv4.c: tcp_add_backlog",
+      `${TREE}; since 4.20`,
+    ),
+    tsq: fact(
+      "2 skbs or 1 ms",
+      "net/ipv4/tcp_output.c: tcp_small_queue_check",
+      TREE,
+    ),
+    gsoAlways: fact(
+      true,
+      "net/core/sock.c: sk_setup_caps",
+      `${TREE}; since 4.17`,
+    ),
+    lossDetection: fact(
+      "rack",
+      "net/ipv4/tcp_recovery.c: tcp_rack_detect_loss",
+      `${TREE}; the only one since 4.18`,
+    ),
+    hystartDelayShift: fact(3, "net/ipv4/tcp_cubic.c: hystart_update", TREE),
     linear: fact(
       0,
       "net/ipv4/tcp.c: tcp_stream_alloc_skb",

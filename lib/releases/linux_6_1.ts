@@ -8,6 +8,29 @@ const TREE = "6.1.192 tree";
 
 /** Linux 6.1.192. */
 export const linux_6_1: Release = laterRelease(linux_5_12, "6.1", {
+  tcp: {
+    advmssBeforeBuffers: fact(
+      true,
+      "net/ipv4/tcp_input.c: tcp_rcv_state_process",
+      "6.1.192; a change of 2025 that stable trees took",
+    ),
+    growIgnoresHead: fact(true, "net/ipv4/tcp_input.c: truesize_adjust", TREE),
+    rcvRtt: fact(
+      "minimum, average",
+      "net/ipv4/tcp_input.c: tcp_rcv_rtt_update",
+      "6.1.192; a change of 2025 that stable trees took",
+    ),
+    backlogLimit: fact(
+      "2 rcvbuf + sndbuf/2 + 64 KiB",
+      "net/ipv4/tcp_ipv4.c: tcp_add_backlog",
+      "6.1.192; ec00ed472bdb, 6.10, taken by stable trees",
+    ),
+    autosizeByRtt: fact(
+      true,
+      "net/ipv4/tcp_output.c: tcp_tso_autosize",
+      `${TREE}; since 5.18`,
+    ),
+  },
   page: {
     pcpMaxOrder: fact(
       3,

@@ -20,6 +20,43 @@ export function smallHeadOf(build: Build): number {
 
 /** Linux 6.12. */
 export const linux_6_12: Release = laterRelease(linux_6_8, "6.12", {
+  tcp: {
+    initialWindow: fact(
+      "all",
+      "net/ipv4/tcp_output.c: tcp_select_initial_window",
+      "378979e94e95, 6.11; the rows of tcp_initial.json (6.18)",
+    ),
+    drs: fact(
+      "smooth, read only",
+      "net/ipv4/tcp_input.c: tcp_rcv_space_adjust",
+      "6.12.117 tree, by the specification",
+    ),
+    scalingRatio: fact(
+      128,
+      "include/net/tcp.h: TCP_DEFAULT_SCALING_RATIO",
+      "6.12.117 tree, by the specification; 697a6c8cec03, 6.10",
+    ),
+    clampFollowsRatio: fact(
+      true,
+      "net/ipv4/tcp_input.c: tcp_measure_rcv_mss",
+      "6.12.117 tree, by the specification",
+    ),
+    advmssBeforeBuffers: fact(
+      true,
+      "net/ipv4/tcp_input.c: tcp_rcv_state_process",
+      "6.12.117; a change of 2025 that stable trees took",
+    ),
+    rcvRtt: fact(
+      "minimum, average",
+      "net/ipv4/tcp_input.c: tcp_rcv_rtt_update",
+      "6.12.117; a change of 2025 that stable trees took",
+    ),
+    backlogLimit: fact(
+      "2 rcvbuf + sndbuf/2 + 64 KiB",
+      "net/ipv4/tcp_ipv4.c: tcp_add_backlog",
+      "ec00ed472bdb, 6.10",
+    ),
+  },
   skb: {
     pagedFragsMax: fact(
       (b) => b.maxSkbFrags,

@@ -9,6 +9,28 @@ const ROWS = "measured: every row of udp_truesize.json";
 
 /** Linux 6.18. */
 export const linux_6_18: Release = laterRelease(linux_6_12, "6.18", {
+  tcp: {
+    dropsBeyondWindow: fact(
+      true,
+      "net/ipv4/tcp_input.c: tcp_sequence",
+      "measured: packetdrill tcp_rcv_big_endseq",
+    ),
+    rmem: fact(
+      [4096, 131072, 33554432],
+      "net/ipv4/tcp.c: tcp_init",
+      "a 2025 change, 6.16; UNVERIFIED",
+    ),
+    drs: fact(
+      "rcvbuf_grow",
+      "net/ipv4/tcp_input.c: tcp_rcvbuf_grow",
+      "6.18 tree, by the specification",
+    ),
+    rcvRtt: fact(
+      "minimum, average of read",
+      "net/ipv4/tcp_input.c: tcp_rcv_rtt_update",
+      "6.18 tree, by the specification",
+    ),
+  },
   page: {
     pcpFreeHigh: fact(
       "batch + high/2",

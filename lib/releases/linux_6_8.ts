@@ -20,6 +20,47 @@ export function smallHeadSize(build: Build, room: number): number {
 
 /** Linux 6.8. */
 export const linux_6_8: Release = laterRelease(linux_6_1, "6.8", {
+  tcp: {
+    space: fact(
+      "scaling_ratio",
+      "include/net/tcp.h: tcp_win_from_space",
+      "6.8.1 tree, by the specification; dfa2f0483360, 6.6",
+    ),
+    scalingRatio: fact(
+      (b) =>
+        Math.trunc(
+          (1200 * 256) /
+            (4096 + alignUp(232, b.cacheLine) + sharedInfoSize(b, 48, 16)),
+        ),
+      "include/net/tcp.h: TCP_DEFAULT_SCALING_RATIO",
+      "6.8.1 tree, by the specification",
+    ),
+    advmssBeforeBuffers: fact(
+      false,
+      "net/ipv4/tcp_input.c: tcp_rcv_state_process",
+      "6.8.1 tree, by the specification",
+    ),
+    rcvRtt: fact(
+      "average",
+      "net/ipv4/tcp_input.c: tcp_rcv_rtt_update",
+      "6.8.1 tree, by the specification",
+    ),
+    noMemoryZeroWindow: fact(
+      true,
+      "net/ipv4/tcp_output.c: tcp_select_window",
+      "6.8.1 tree, by the specification",
+    ),
+    ofoPrune: fact(
+      "above the incoming",
+      "net/ipv4/tcp_input.c: tcp_prune_ofo_queue",
+      "6.8.1 tree, by the specification",
+    ),
+    backlogLimit: fact(
+      "rcvbuf + sndbuf/2 + 64 KiB",
+      "net/ipv4/tcp_ipv4.c: tcp_add_backlog",
+      "6.8.1 tree, by the specification",
+    ),
+  },
   page: {
     pcpRefill: fact("scaled", "mm/page_alloc.c: nr_pcp_alloc", TREE),
   },

@@ -1,0 +1,127 @@
+/**
+ * A queue of received skbs: sequence, charge and shape in typed arrays, linked in order.
+ *
+ * @module
+ */
+
+import { grown } from "../sim/grown.ts";
+
+/** No skb. */
+export const NONE = -1;
+
+/**
+ * The skbs of one receiving socket, and their links. An skb is an index; queues are heads and tails held elsewhere, so
+ * that one pool serves the receive queue, the out-of-order queue and the backlog.
+ */
+export class SkbPool {
+  /** First byte's sequence number, by skb. */
+  seq: Float64Array = new Float64Array(64);
+  /** Sequence number behind the last byte. */
+  end: Float64Array = new Float64Array(64);
+  /** Bytes charged. */
+  truesize: Int32Array = new Int32Array(64);
+  /** Page fragments. */
+  frags: Uint8Array = new Uint8Array(64);
+  /** Bytes free behind the linear part. */
+  tailroom: Int32Array = new Int32Array(64);
+  /** Payload bytes in the linear part. */
+  linear: Int32Array = new Int32Array(64);
+  /** Bytes of charge that move along when it is merged away. */
+  moved: Int32Array = new Int32Array(64);
+  /** What its head alone is charged. */
+  headCharge: Int32Array = new Int32Array(64);
+  /** 1: head may be taken over; 2: frag_list; 4: shared with the sender; 8: FIN. */
+  flags: Uint8Array = new Uint8Array(64);
+  /** `gso_size`, or the payload of a single segment, bytes. */
+  gsoSize: Int32Array = new Int32Array(64);
+  /** Timestamp that came along, ns. */
+  tsval: Float64Array = new Float64Array(64);
+  /** Next in its queue. */
+  next: Int32Array = new Int32Array(64);
+  /** The one before it. */
+  prev: Int32Array = new Int32Array(64);
+  #free = NONE;
+  #used = 0;
+
+  /** A fresh skb. */
+  alloc(): number {
+    let skb = this.#free;
+    if (skb !== NONE) {
+      this.#free = this.next[skb]!;
+    } else {
+      if (this.#used === this.seq.length) this.#grow();
+      skb = this.#used++;
+    }
+    this.next[skb] = NONE;
+    this.prev[skb] = NONE;
+    return skb;
+  }
+
+  /** Gives an skb back. */
+  free(skb: number): void {
+    this.next[skb] = this.#free;
+    this.#free = skb;
+  }
+
+  #grow(): void {
+    const n = 2 * this.seq.length;
+    this.seq = grown(new Float64Array(n), this.seq);
+    this.end = grown(new Float64Array(n), this.end);
+    this.truesize = grown(new Int32Array(n), this.truesize);
+    this.frags = grown(new Uint8Array(n), this.frags);
+    this.tailroom = grown(new Int32Array(n), this.tailroom);
+    this.linear = grown(new Int32Array(n), this.linear);
+    this.moved = grown(new Int32Array(n), this.moved);
+    this.headCharge = grown(new Int32Array(n), this.headCharge);
+    this.flags = grown(new Uint8Array(n), this.flags);
+    this.gsoSize = grown(new Int32Array(n), this.gsoSize);
+    this.tsval = grown(new Float64Array(n), this.tsval);
+    this.next = grown(new Int32Array(n), this.next);
+    this.prev = grown(new Int32Array(n), this.prev);
+  }
+}
+
+/** A queue over a pool. */
+export class SkbQueue {
+  /** First skb. */
+  head: number = NONE;
+  /** Last skb. */
+  tail: number = NONE;
+  /** How many. */
+  length = 0;
+  readonly #pool: SkbPool;
+
+  /** An empty queue over `pool`. */
+  constructor(pool: SkbPool) {
+    this.#pool = pool;
+  }
+
+  /** Appends an skb. */
+  push(skb: number): void {
+    this.insertAfter(this.tail, skb);
+  }
+
+  /** Puts `skb` behind `at`; in front of all where `at` is {@linkcode NONE}. */
+  insertAfter(at: number, skb: number): void {
+    const { next, prev } = this.#pool;
+    const after = at === NONE ? this.head : next[at]!;
+    prev[skb] = at;
+    next[skb] = after;
+    if (at === NONE) this.head = skb;
+    else next[at] = skb;
+    if (after === NONE) this.tail = skb;
+    else prev[after] = skb;
+    this.length++;
+  }
+
+  /** Takes an skb out; it stays allocated. */
+  unlink(skb: number): void {
+    const { next, prev } = this.#pool;
+    const [before, after] = [prev[skb]!, next[skb]!];
+    if (before === NONE) this.head = after;
+    else next[before] = after;
+    if (after === NONE) this.tail = before;
+    else prev[after] = before;
+    this.length--;
+  }
+}
