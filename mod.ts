@@ -523,3 +523,22 @@ export {
   rcvbufExpand,
   sndbufAutotuning,
 } from "./lib/patches/rcvbuf_autotuning.ts";
+
+export { netperf } from "./lib/experiments/netperf.ts";
+export type {
+  NetemOptions,
+  NetperfOptions,
+  StreamSysctl,
+} from "./lib/experiments/netperf_options.ts";
+export type {
+  FlowResult,
+  LimitShares,
+  Series,
+  SeriesName,
+  StreamResult,
+} from "./lib/experiments/stream_result.ts";
+export type { HostPrices } from "./lib/path/host_prices.ts";
+export type { LinkCounters } from "./lib/path/link.ts";
+export type { TcpCounters } from "./lib/tcp/counters.ts";
+export { windowCap, type WindowCapOptions } from "./lib/tcp/window_cap.ts";
+export { EventQueue, type EventSource } from "./lib/sim/event_queue.ts";

@@ -264,6 +264,8 @@ export interface VirtioFacts {
   readonly pull: "128" | "ethernet-header";
   /** `GOOD_COPY_LEN`: head size asked for, bytes. */
   readonly goodCopyLen: number;
+  /** Whether received packets go through GRO (`napi_gro_receive`, 3.15+). */
+  readonly gro: boolean;
   /** Small buffers: an skb of its own in each slot, or a buffer that build_skb wraps. */
   readonly small: "netdev_alloc_skb" | "build_skb";
   /** Whether fragments that touch are merged on receive (3.13+). */

@@ -56,6 +56,10 @@ export interface TcpFacts {
   readonly clock: "jiffies" | "microseconds";
   /** Whether an in-order segment for an empty queue is always taken (4.4+). */
   readonly takesWhenEmpty: boolean;
+  /** When the receive buffer takes a segment: while it is not over its limit, or with the segment's bytes still within it (6.17+). */
+  readonly ingest: "rmem" | "rmem + len";
+  /** Whether out-of-order segments open the window too. */
+  readonly ofoGrowsWindow: boolean;
   /** Whether a segment that ends beyond the window is dropped while data is unread (6.17+). */
   readonly dropsBeyondWindow: boolean;
   /** Whether data at a closed window is dropped and counted (`TCPZeroWindowDrop`). */

@@ -277,6 +277,7 @@ export const linux_3_12: Release = firstRelease("3.12", {
       TREE,
     ),
     coalesces: fact(false, "drivers/net/virtio_net.c: receive_mergeable", TREE),
+    gro: fact(false, "drivers/net/virtio_net.c: receive_buf", TREE),
     bigReceives: fact(
       false,
       "drivers/net/virtio_net.c: receive_big",

@@ -152,6 +152,7 @@ export const linux_4_3: Release = laterRelease(linux_3_12, "4.3", {
     ),
   },
   virtio: {
+    gro: fact(true, "drivers/net/virtio_net.c: receive_buf", TREE),
     mergeable: fact(
       "ewma",
       "drivers/net/virtio_net.c: get_mergeable_buf_len",

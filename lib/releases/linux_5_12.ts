@@ -167,6 +167,11 @@ export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
     ),
   },
   tcp: {
+    ofoGrowsWindow: fact(
+      true,
+      "net/ipv4/tcp_input.c: tcp_data_queue_ofo",
+      TREE,
+    ),
     rmem: fact(
       [4096, 131072, 6291456],
       "net/ipv4/tcp.c: tcp_init",

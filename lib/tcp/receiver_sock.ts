@@ -121,13 +121,22 @@ export class ReceiverSock {
   /** ACK wanted at once whatever the rules say (ICSK_ACK_NOW). */
   ackNow = false;
   noMemory = false;
+  /** Whether header prediction is on (`pred_flags`). */
+  fastPath = true;
+  /** SACK blocks, newest first. */
+  readonly sackStart: Float64Array = new Float64Array(4);
+  readonly sackEnd: Float64Array = new Float64Array(4);
+  sackCount = 0;
+  /** Duplicate SACK to report with the next ACK. */
+  dsackStart = 0;
+  dsackEnd = 0;
   /** Times since the peer's timestamp: `ts_recent`, ns. */
   tsRecent = -1;
 
   readonly pool: SkbPool = new SkbPool();
-  readonly receiveQueue: SkbQueue = new SkbQueue(this.pool);
-  readonly ofoQueue: SkbQueue = new SkbQueue(this.pool);
-  readonly backlog: SkbQueue = new SkbQueue(this.pool);
+  readonly receiveQueue: SkbQueue = new SkbQueue(this.pool.links);
+  readonly ofoQueue: SkbQueue = new SkbQueue(this.pool.links);
+  readonly backlog: SkbQueue = new SkbQueue(this.pool.links);
   /** The sending end's `snd_una` where its skbs arrive here (loopback, veth); what is above is shared. */
   sharedAbove = Infinity;
 

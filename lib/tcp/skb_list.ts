@@ -9,6 +9,39 @@ import { grown } from "../sim/grown.ts";
 /** No skb. */
 export const NONE = -1;
 
+/** Links between the skbs of a pool, and which are free. */
+export class Links {
+  /** Next in its queue. */
+  next: Int32Array = new Int32Array(64);
+  /** The one before it. */
+  prev: Int32Array = new Int32Array(64);
+  #free = NONE;
+  #used = 0;
+
+  /** An unlinked skb's index; the pool's arrays must grow when it reaches their length. */
+  take(): number {
+    let skb = this.#free;
+    if (skb !== NONE) {
+      this.#free = this.next[skb]!;
+    } else {
+      skb = this.#used++;
+      if (skb === this.next.length) {
+        this.next = grown(new Int32Array(2 * skb), this.next);
+        this.prev = grown(new Int32Array(2 * skb), this.prev);
+      }
+    }
+    this.next[skb] = NONE;
+    this.prev[skb] = NONE;
+    return skb;
+  }
+
+  /** Gives an index back. */
+  give(skb: number): void {
+    this.next[skb] = this.#free;
+    this.#free = skb;
+  }
+}
+
 /**
  * The skbs of one receiving socket, and their links. An skb is an index; queues are heads and tails held elsewhere, so
  * that one pool serves the receive queue, the out-of-order queue and the backlog.
@@ -36,31 +69,29 @@ export class SkbPool {
   gsoSize: Int32Array = new Int32Array(64);
   /** Timestamp that came along, ns. */
   tsval: Float64Array = new Float64Array(64);
-  /** Next in its queue. */
-  next: Int32Array = new Int32Array(64);
-  /** The one before it. */
-  prev: Int32Array = new Int32Array(64);
-  #free = NONE;
-  #used = 0;
+  /** Their links. */
+  readonly links: Links = new Links();
+
+  /** Next in its queue, by skb. */
+  get next(): Int32Array {
+    return this.links.next;
+  }
+
+  /** The one before it, by skb. */
+  get prev(): Int32Array {
+    return this.links.prev;
+  }
 
   /** A fresh skb. */
   alloc(): number {
-    let skb = this.#free;
-    if (skb !== NONE) {
-      this.#free = this.next[skb]!;
-    } else {
-      if (this.#used === this.seq.length) this.#grow();
-      skb = this.#used++;
-    }
-    this.next[skb] = NONE;
-    this.prev[skb] = NONE;
+    const skb = this.links.take();
+    if (skb === this.seq.length) this.#grow();
     return skb;
   }
 
   /** Gives an skb back. */
   free(skb: number): void {
-    this.next[skb] = this.#free;
-    this.#free = skb;
+    this.links.give(skb);
   }
 
   #grow(): void {
@@ -76,12 +107,10 @@ export class SkbPool {
     this.flags = grown(new Uint8Array(n), this.flags);
     this.gsoSize = grown(new Int32Array(n), this.gsoSize);
     this.tsval = grown(new Float64Array(n), this.tsval);
-    this.next = grown(new Int32Array(n), this.next);
-    this.prev = grown(new Int32Array(n), this.prev);
   }
 }
 
-/** A queue over a pool. */
+/** A queue of linked skbs. */
 export class SkbQueue {
   /** First skb. */
   head: number = NONE;
@@ -89,11 +118,11 @@ export class SkbQueue {
   tail: number = NONE;
   /** How many. */
   length = 0;
-  readonly #pool: SkbPool;
+  readonly #links: Links;
 
-  /** An empty queue over `pool`. */
-  constructor(pool: SkbPool) {
-    this.#pool = pool;
+  /** An empty queue over a pool's links. */
+  constructor(links: Links) {
+    this.#links = links;
   }
 
   /** Appends an skb. */
@@ -103,7 +132,7 @@ export class SkbQueue {
 
   /** Puts `skb` behind `at`; in front of all where `at` is {@linkcode NONE}. */
   insertAfter(at: number, skb: number): void {
-    const { next, prev } = this.#pool;
+    const { next, prev } = this.#links;
     const after = at === NONE ? this.head : next[at]!;
     prev[skb] = at;
     next[skb] = after;
@@ -116,7 +145,7 @@ export class SkbQueue {
 
   /** Takes an skb out; it stays allocated. */
   unlink(skb: number): void {
-    const { next, prev } = this.#pool;
+    const { next, prev } = this.#links;
     const [before, after] = [prev[skb]!, next[skb]!];
     if (before === NONE) this.head = after;
     else next[before] = after;

@@ -5,8 +5,8 @@
  */
 
 import type { Kernel } from "../kernel.ts";
-import { pskbPullTail } from "../net/skb_coalesce.ts";
-import { skbTruesize, type SkBuff } from "../net/skbuff.ts";
+import { pskbPullTail } from "./skb_coalesce.ts";
+import { skbTruesize, type SkBuff } from "./skbuff.ts";
 
 /** How an skb holds a payload, headers pulled. Reused: one per table. */
 export class RxSkb {

@@ -1,0 +1,439 @@
+/**
+ * The host that receives: its ring, its CPU, GRO, the backlog, and its readers.
+ *
+ * @module
+ */
+
+import type { Kernel } from "../kernel.ts";
+import { GroSkb } from "../net/gro.ts";
+import { type RxPath, RxSkb } from "../net/rx_skb.ts";
+import { skbTruesize } from "../net/skbuff.ts";
+import type { EventQueue, EventSource } from "../sim/event_queue.ts";
+import type { AckSink } from "../tcp/acks.ts";
+import { addBacklog, releaseBacklog } from "../tcp/backlog.ts";
+import { RxSegment, TcpReceiver } from "../tcp/receiver.ts";
+import type { ReceiverOptions, ReceiverSock } from "../tcp/receiver_sock.ts";
+import type { HostPrices } from "./host_prices.ts";
+import type { Link } from "./link.ts";
+import { PacketRing } from "./packet_ring.ts";
+import { PACKET_PROBE, PACKET_PUSH, type Packets } from "./packets.ts";
+
+/** Packets that one NAPI poll takes (`NAPI_POLL_WEIGHT`). */
+const BUDGET = 64;
+
+/** How a receiving host is set up. */
+export interface ReceivingHostOptions {
+  /** Its kernel. */
+  readonly kernel: Kernel;
+  /** How its driver holds a frame; null where the sender's own skbs arrive. */
+  readonly path: RxPath | null;
+  /** Whether aggregates arrive as single segments. */
+  readonly splits: boolean;
+  /** GRO. */
+  readonly gro: boolean;
+  /** Packets that wait for the CPU at most. */
+  readonly ring: number;
+  /** Prices. */
+  readonly prices: HostPrices;
+}
+
+class ReadingFlow implements EventSource {
+  readonly tcp: TcpReceiver;
+  readonly #host: ReceivingHost;
+  /** Bytes of one read(); 0 for an application that does not read. */
+  chunk: number;
+  readonly reader: number;
+  readonly timer: number;
+  /** Bytes read. */
+  bytes = 0;
+  reading = false;
+  /** `sk_sndbuf` of this end, which the backlog's limit counts. */
+  readonly sndbuf: number;
+
+  constructor(
+    host: ReceivingHost,
+    events: EventQueue,
+    tcp: TcpReceiver,
+    chunk: number,
+    sndbuf: number,
+  ) {
+    this.#host = host;
+    this.tcp = tcp;
+    this.chunk = chunk;
+    this.sndbuf = sndbuf;
+    this.reader = events.add(this);
+    this.timer = events.add({ fire: (now) => host.timer(now, this) });
+  }
+
+  fire(now: number): void {
+    this.#host.runReader(now, this);
+  }
+}
+
+/** The receiving host of a run. */
+export class ReceivingHost implements AckSink {
+  /** Its connections. */
+  readonly flows: ReadingFlow[] = [];
+  /** Packets dropped because the ring was full. */
+  ringDrops = 0;
+  readonly #options: ReceivingHostOptions;
+  readonly #events: EventQueue;
+  readonly #packets: Packets;
+  readonly #free: boolean;
+  readonly #direct: boolean;
+  readonly #waiting = new PacketRing();
+  readonly #cpu: number;
+  readonly #segment = new RxSegment();
+  readonly #gro: GroSkb;
+  readonly #senderSkb = new RxSkb();
+  #link!: Link;
+  #busyUntil = 0;
+  #flow = 0;
+
+  /** A host without connections. */
+  constructor(
+    events: EventQueue,
+    packets: Packets,
+    options: ReceivingHostOptions,
+  ) {
+    this.#options = options;
+    this.#events = events;
+    this.#packets = packets;
+    const { prices, kernel } = options;
+    this.#free = prices.packet === 0 && prices.segment === 0 &&
+      prices.ack === 0 && prices.byte === 0 && prices.call === 0 &&
+      prices.wake === 0;
+    this.#direct = this.#free && !options.gro;
+    this.#gro = new GroSkb(kernel);
+    this.#senderSkb.shared = true;
+    this.#cpu = events.add({ fire: (now) => this.#poll(now) });
+  }
+
+  /** Connects the host to the link that its ACKs take. */
+  connect(link: Link): void {
+    this.#link = link;
+  }
+
+  /**
+   * Accepts a connection.
+   *
+   * @param options What its socket is set up with.
+   * @param chunk Bytes of one read(); 0 for an application that does not read.
+   * @param sndbuf `sk_sndbuf` of this end, bytes.
+   */
+  accept(options: ReceiverOptions, chunk: number, sndbuf: number): ReadingFlow {
+    const tcp = new TcpReceiver(options, this);
+    const flow = new ReadingFlow(this, this.#events, tcp, chunk, sndbuf);
+    this.flows.push(flow);
+    return flow;
+  }
+
+  /** A packet arrives from the link. */
+  arrive(now: number, packet: number): void {
+    if (this.#direct) {
+      this.#deliverPacket(now, packet);
+      return;
+    }
+    if (this.#waiting.length >= this.#options.ring) {
+      this.ringDrops++;
+      this.#packets.free(packet);
+      return;
+    }
+    this.#waiting.push(packet, now);
+    if (this.#events.timeOf(this.#cpu) === Infinity) {
+      this.#events.set(this.#cpu, Math.max(now, this.#busyUntil));
+    }
+  }
+
+  // One NAPI poll.
+  #poll(now: number): void {
+    let time = Math.max(now, this.#busyUntil);
+    if (time > now) {
+      this.#events.set(this.#cpu, time);
+      return;
+    }
+    const { prices } = this.#options;
+    let budget = this.#options.gro ? BUDGET : 1;
+    while (budget-- > 0 && this.#waiting.headTime <= time) {
+      const packet = this.#waiting.shift();
+      const segs = this.#packets.segs[packet]!;
+      time += prices.packet + prices.segment * (segs - 1);
+      this.#busyUntil = time;
+      this.#deliverPacket(time, packet);
+    }
+    if (this.#gro.segs > 0) this.#flushGro(time);
+    this.#busyUntil = Math.max(this.#busyUntil, time);
+    this.#events.set(
+      this.#cpu,
+      this.#waiting.length > 0
+        ? Math.max(this.#busyUntil, this.#waiting.headTime)
+        : Infinity,
+    );
+  }
+
+  #deliverPacket(now: number, packet: number): void {
+    const packets = this.#packets;
+    const index = packets.flow[packet]!;
+    this.#flow = index;
+    const flow = this.flows[index]!;
+    const flags = packets.flags[packet]!;
+    if ((flags & PACKET_PROBE) !== 0) {
+      packets.free(packet);
+      flow.tcp.ackNow(now);
+      return;
+    }
+    const seq = packets.seq[packet]!;
+    const end = packets.end[packet]!;
+    const segment = this.#segment;
+    segment.tsval = packets.tsval[packet]!;
+    segment.tsecr = packets.tsecr[packet]!;
+    const push = (flags & PACKET_PUSH) !== 0;
+    const gsoSize = packets.gsoSize[packet]!;
+    if (gsoSize > 0 && this.#options.splits) {
+      packets.free(packet);
+      for (let at = seq; at < end; at += gsoSize) {
+        const to = Math.min(end, at + gsoSize);
+        this.#frame(now, flow, at, to, 0, 1, push && to === end);
+      }
+      return;
+    }
+    const { path } = this.#options;
+    if (path === null) {
+      const shape = this.#senderSkb;
+      const { kernel } = flow.tcp.sk;
+      shape.truesize = packets.truesize[packet]!;
+      shape.frags = packets.frags[packet]!;
+      shape.linear = Math.min(end - seq, kernel.tcp.linear);
+      shape.end = shape.truesize - (end - seq) + shape.linear -
+        skbTruesize(kernel, 0);
+      shape.moved = end - seq;
+      packets.free(packet);
+      this.#deliver(
+        now,
+        flow,
+        shape,
+        seq,
+        end,
+        gsoSize,
+        packets.segs[packet]!,
+        push,
+      );
+      return;
+    }
+    const segs = packets.segs[packet]!;
+    packets.free(packet);
+    this.#frame(now, flow, seq, end, gsoSize, segs, push);
+  }
+
+  // A frame as the driver delivers it.
+  #frame(
+    now: number,
+    flow: ReadingFlow,
+    seq: number,
+    end: number,
+    gsoSize: number,
+    segs: number,
+    push: boolean,
+  ): void {
+    const path = this.#options.path!;
+    const len = end - seq;
+    path.receive(len);
+    if (!this.#options.gro) {
+      this.#deliver(now, flow, path.skb, seq, end, gsoSize, segs, push);
+      return;
+    }
+    const gro = this.#gro;
+    const size = gsoSize > 0 ? gsoSize : len;
+    if (gro.segs > 0) {
+      if (
+        this.#groFlow === flow && this.#groEnd === seq &&
+        size === this.#groSize && gsoSize === 0 &&
+        gro.merge(path.skb, len, flow.tcp.sk.timestamps ? 66 : 54)
+      ) {
+        this.#groEnd = end;
+        this.#groPush ||= push;
+        if (push) this.#flushGro(now);
+        return;
+      }
+      const { tsval, tsecr } = this.#segment;
+      this.#flushGro(now);
+      this.#segment.tsval = tsval;
+      this.#segment.tsecr = tsecr;
+      path.receive(len);
+    }
+    gro.start(path.skb, len);
+    this.#groFlow = flow;
+    this.#groSeq = seq;
+    this.#groEnd = end;
+    this.#groSize = size;
+    this.#groPush = push;
+    this.#groTsval = this.#segment.tsval;
+    this.#groTsecr = this.#segment.tsecr;
+    if (push || gsoSize > 0) this.#flushGro(now, gsoSize, segs);
+  }
+
+  #groFlow: ReadingFlow | null = null;
+  #groSeq = 0;
+  #groEnd = 0;
+  #groSize = 0;
+  #groPush = false;
+  #groTsval = 0;
+  #groTsecr = 0;
+
+  #flushGro(now: number, gsoSize = 0, aggregate = 0): void {
+    const gro = this.#gro;
+    const flow = this.#groFlow!;
+    const segs = aggregate > 0 ? aggregate : gro.segs;
+    const size = gsoSize > 0 ? gsoSize : gro.segs > 1 ? this.#groSize : 0;
+    gro.segs = 0;
+    this.#segment.tsval = this.#groTsval;
+    this.#segment.tsecr = this.#groTsecr;
+    this.#deliver(
+      now,
+      flow,
+      gro.skb,
+      this.#groSeq,
+      this.#groEnd,
+      size,
+      segs,
+      this.#groPush,
+    );
+  }
+
+  // tcp_v4_rcv: to the socket, or to its backlog while its owner works on it.
+  #deliver(
+    now: number,
+    flow: ReadingFlow,
+    skb: RxSkb,
+    seq: number,
+    end: number,
+    gsoSize: number,
+    segs: number,
+    push: boolean,
+  ): void {
+    const segment = this.#segment;
+    segment.seq = seq;
+    segment.end = end;
+    segment.gsoSize = gsoSize;
+    segment.segs = segs;
+    segment.push = push;
+    segment.skb = skb;
+    if (flow.reading) {
+      addBacklog(flow.tcp.sk, segment, flow.sndbuf);
+      return;
+    }
+    flow.tcp.segment(now, segment);
+    this.#afterSegment(now, flow);
+  }
+
+  #afterSegment(now: number, flow: ReadingFlow): void {
+    if (flow.chunk > 0 && flow.tcp.unread > 0 && !flow.reading) {
+      if (this.#free) {
+        flow.bytes += flow.tcp.read(now, Infinity);
+      } else if (this.#events.timeOf(flow.reader) === Infinity) {
+        this.#events.set(flow.reader, now + this.#options.prices.wake);
+      }
+    }
+    this.#setTimer(flow);
+  }
+
+  /** The reader runs: it begins to copy, or has finished a read(). */
+  runReader(now: number, flow: ReadingFlow): void {
+    const { prices } = this.#options;
+    if (flow.reading) {
+      this.#flow = this.flows.indexOf(flow);
+      flow.reading = false;
+      flow.bytes += flow.tcp.read(now, this.#copying);
+      releaseBacklog(flow.tcp, now);
+      this.#setTimer(flow);
+      this.#events.set(
+        flow.reader,
+        flow.tcp.unread > 0 && flow.chunk > 0 ? now : Infinity,
+      );
+      return;
+    }
+    if (prices.cpus === 1) {
+      // The softirq comes first.
+      const ready = Math.max(this.#busyUntil, now);
+      if (this.#waiting.headTime <= ready || ready > now) {
+        this.#events.set(
+          flow.reader,
+          Math.max(
+            ready,
+            this.#events.timeOf(this.#cpu) < Infinity
+              ? this.#events.timeOf(this.#cpu)
+              : ready,
+          ),
+        );
+        if (this.#waiting.headTime > ready) {
+          this.#events.set(flow.reader, ready);
+        }
+        return;
+      }
+    }
+    const bytes = Math.min(flow.tcp.unread, flow.chunk);
+    if (bytes === 0) {
+      this.#events.set(flow.reader, Infinity);
+      return;
+    }
+    this.#copying = bytes;
+    flow.reading = true;
+    const until = now + prices.call + bytes * prices.byte;
+    if (prices.cpus === 1) this.#busyUntil = until;
+    this.#events.set(flow.reader, until);
+  }
+
+  #copying = 0;
+
+  /** One read() by a paced application. */
+  readNow(now: number, flow: ReadingFlow, bytes: number): number {
+    this.#flow = this.flows.indexOf(flow);
+    const read = flow.tcp.read(now, bytes);
+    flow.bytes += read;
+    this.#setTimer(flow);
+    return read;
+  }
+
+  /** The delayed-ACK timer is due, or was and has moved. */
+  timer(now: number, flow: ReadingFlow): void {
+    if (flow.tcp.delackAt <= now) {
+      this.#flow = this.flows.indexOf(flow);
+      flow.tcp.delack(now);
+    }
+    this.#events.set(flow.timer, flow.tcp.delackAt);
+  }
+
+  #setTimer(flow: ReadingFlow): void {
+    const at = flow.tcp.delackAt;
+    if (at < this.#events.timeOf(flow.timer)) this.#events.set(flow.timer, at);
+  }
+
+  ack(now: number, sk: ReceiverSock, window: number): void {
+    const packets = this.#packets;
+    const packet = packets.alloc();
+    packets.flow[packet] = this.#flow;
+    packets.seq[packet] = sk.rcvNxt;
+    packets.end[packet] = sk.rcvNxt;
+    packets.segs[packet] = 1;
+    packets.gsoSize[packet] = 0;
+    packets.window[packet] = window;
+    packets.tsecr[packet] = sk.timestamps ? sk.tsRecent : -1;
+    packets.tsval[packet] = now;
+    const count = sk.sackCount;
+    packets.sackCount[packet] = count;
+    const at = packets.sackAt(packet);
+    for (let i = 0; i < count; i++) {
+      packets.sacks[at + 2 * i] = sk.sackStart[i]!;
+      packets.sacks[at + 2 * i + 1] = sk.sackEnd[i]!;
+    }
+    let time = now;
+    if (!this.#free) {
+      this.#busyUntil = Math.max(this.#busyUntil, now) +
+        this.#options.prices.ack;
+      time = this.#busyUntil;
+    }
+    if (!this.#link.send(time, packet)) packets.free(packet);
+  }
+}
+
+export type { ReadingFlow };
