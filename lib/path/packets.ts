@@ -32,10 +32,10 @@ export class Packets {
   frags: Uint8Array = new Uint8Array(256);
   /** PACKET_* flags. */
   flags: Uint8Array = new Uint8Array(256);
-  /** Timestamp, ns. */
-  tsval: Float64Array = new Float64Array(256);
-  /** Echoed timestamp, ns; -1 for none. */
-  tsecr: Float64Array = new Float64Array(256);
+  /** Timestamp, ms. */
+  tsval: Int32Array = new Int32Array(256);
+  /** Echoed timestamp, ms; -1 for none. */
+  tsecr: Int32Array = new Int32Array(256);
   /** Window of an ACK, bytes. */
   window: Float64Array = new Float64Array(256);
   /** SACK blocks of an ACK. */
@@ -82,8 +82,8 @@ export class Packets {
     this.truesize = grown(new Int32Array(n), this.truesize);
     this.frags = grown(new Uint8Array(n), this.frags);
     this.flags = grown(new Uint8Array(n), this.flags);
-    this.tsval = grown(new Float64Array(n), this.tsval);
-    this.tsecr = grown(new Float64Array(n), this.tsecr);
+    this.tsval = grown(new Int32Array(n), this.tsval);
+    this.tsecr = grown(new Int32Array(n), this.tsecr);
     this.window = grown(new Float64Array(n), this.window);
     this.sackCount = grown(new Uint8Array(n), this.sackCount);
     this.sacks = grown(new Float64Array(n * SACK_STRIDE), this.sacks);

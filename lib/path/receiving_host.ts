@@ -9,11 +9,12 @@ import { GroSkb } from "../net/gro.ts";
 import { type RxPath, RxSkb } from "../net/rx_skb.ts";
 import { skbTruesize } from "../net/skbuff.ts";
 import type { EventQueue, EventSource } from "../sim/event_queue.ts";
+import { MsClock } from "../sim/ms_clock.ts";
 import type { AckSink } from "../tcp/acks.ts";
 import { addBacklog, releaseBacklog } from "../tcp/backlog.ts";
 import { RxSegment, TcpReceiver } from "../tcp/receiver.ts";
 import type { ReceiverOptions, ReceiverSock } from "../tcp/receiver_sock.ts";
-import type { HostPrices } from "./host_prices.ts";
+import { type HostPrices, processesAreFree } from "./host_prices.ts";
 import type { Link } from "./link.ts";
 import { PacketRing } from "./packet_ring.ts";
 import { PACKET_PROBE, PACKET_PUSH, type Packets } from "./packets.ts";
@@ -86,6 +87,7 @@ export class ReceivingHost implements AckSink {
   readonly #segment = new RxSegment();
   readonly #gro: GroSkb;
   readonly #senderSkb = new RxSkb();
+  readonly #clock = new MsClock();
   #link!: Link;
   #busyUntil = 0;
   #flow = 0;
@@ -100,9 +102,7 @@ export class ReceivingHost implements AckSink {
     this.#events = events;
     this.#packets = packets;
     const { prices, kernel } = options;
-    this.#free = prices.packet === 0 && prices.segment === 0 &&
-      prices.ack === 0 && prices.byte === 0 && prices.call === 0 &&
-      prices.wake === 0;
+    this.#free = processesAreFree(prices);
     this.#direct = this.#free && !options.gro;
     this.#gro = new GroSkb(kernel);
     this.#senderSkb.shared = true;
@@ -130,18 +130,30 @@ export class ReceivingHost implements AckSink {
 
   /** A packet arrives from the link. */
   arrive(now: number, packet: number): void {
+    const waiting = this.#waiting;
     if (this.#direct) {
-      this.#deliverPacket(now, packet);
-      return;
+      // Those whose turn has come left the ring.
+      while (waiting.headTime <= now) waiting.shift();
     }
-    if (this.#waiting.length >= this.#options.ring) {
+    if (waiting.length >= this.#options.ring) {
       this.ringDrops++;
       this.#packets.free(packet);
       return;
     }
-    this.#waiting.push(packet, now);
+    if (this.#direct) {
+      const { packet: price, segment } = this.#options.prices;
+      const start = Math.max(this.#busyUntil, now);
+      const time = start + price + segment * (this.#packets.segs[packet]! - 1);
+      if (start > now) waiting.push(packet, start);
+      this.#busyUntil = time;
+      this.#deliverPacket(time, packet);
+      return;
+    }
+    waiting.push(packet, now);
     if (this.#events.timeOf(this.#cpu) === Infinity) {
-      this.#events.set(this.#cpu, Math.max(now, this.#busyUntil));
+      // An idle CPU takes a lone packet at once; GRO waits for what else arrives at this instant.
+      if (!this.#options.gro && this.#busyUntil <= now) this.#poll(now);
+      else this.#events.set(this.#cpu, Math.max(now, this.#busyUntil));
     }
   }
 
@@ -153,7 +165,7 @@ export class ReceivingHost implements AckSink {
       return;
     }
     const { prices } = this.#options;
-    let budget = this.#options.gro ? BUDGET : 1;
+    let budget = BUDGET;
     while (budget-- > 0 && this.#waiting.headTime <= time) {
       const packet = this.#waiting.shift();
       const segs = this.#packets.segs[packet]!;
@@ -355,19 +367,8 @@ export class ReceivingHost implements AckSink {
     if (prices.cpus === 1) {
       // The softirq comes first.
       const ready = Math.max(this.#busyUntil, now);
-      if (this.#waiting.headTime <= ready || ready > now) {
-        this.#events.set(
-          flow.reader,
-          Math.max(
-            ready,
-            this.#events.timeOf(this.#cpu) < Infinity
-              ? this.#events.timeOf(this.#cpu)
-              : ready,
-          ),
-        );
-        if (this.#waiting.headTime > ready) {
-          this.#events.set(flow.reader, ready);
-        }
+      if (ready > now) {
+        this.#events.set(flow.reader, ready);
         return;
       }
     }
@@ -418,7 +419,7 @@ export class ReceivingHost implements AckSink {
     packets.gsoSize[packet] = 0;
     packets.window[packet] = window;
     packets.tsecr[packet] = sk.timestamps ? sk.tsRecent : -1;
-    packets.tsval[packet] = now;
+    packets.tsval[packet] = this.#clock.of(now);
     const count = sk.sackCount;
     packets.sackCount[packet] = count;
     const at = packets.sackAt(packet);
@@ -426,12 +427,8 @@ export class ReceivingHost implements AckSink {
       packets.sacks[at + 2 * i] = sk.sackStart[i]!;
       packets.sacks[at + 2 * i + 1] = sk.sackEnd[i]!;
     }
-    let time = now;
-    if (!this.#free) {
-      this.#busyUntil = Math.max(this.#busyUntil, now) +
-        this.#options.prices.ack;
-      time = this.#busyUntil;
-    }
+    const time = Math.max(this.#busyUntil, now) + this.#options.prices.ack;
+    this.#busyUntil = time;
     if (!this.#link.send(time, packet)) packets.free(packet);
   }
 }

@@ -5,11 +5,12 @@
  */
 
 import type { EventQueue, EventSource } from "../sim/event_queue.ts";
+import { MsClock } from "../sim/ms_clock.ts";
 import { AckSegment, TcpSender } from "../tcp/sender.ts";
 import type { SenderOptions, SenderSock } from "../tcp/sender_sock.ts";
 import type { SegmentSink } from "../tcp/output.ts";
 import { PUSH } from "../tcp/send_pool.ts";
-import type { HostPrices } from "./host_prices.ts";
+import { type HostPrices, processesAreFree } from "./host_prices.ts";
 import type { Link } from "./link.ts";
 import { PacketRing } from "./packet_ring.ts";
 import { PACKET_PROBE, PACKET_PUSH, type Packets } from "./packets.ts";
@@ -59,7 +60,7 @@ export class SendingHost implements SegmentSink {
   readonly #events: EventQueue;
   readonly #packets: Packets;
   readonly #prices: HostPrices;
-  readonly #free: boolean;
+  readonly #direct: boolean;
   readonly #travel: Travel;
   /** Whether the device's queue holds skbs against the socket (TSQ). */
   readonly #ownsQueue: boolean;
@@ -68,6 +69,7 @@ export class SendingHost implements SegmentSink {
   readonly #completions = new PacketRing();
   readonly #completion: number;
   readonly #ack = new AckSegment();
+  readonly #clock = new MsClock();
   #link!: Link;
   #busyUntil = 0;
   #processUntil = 0;
@@ -89,9 +91,7 @@ export class SendingHost implements SegmentSink {
     this.#prices = prices;
     this.#travel = travel;
     this.#ownsQueue = ownsQueue;
-    this.#free = prices.packet === 0 && prices.segment === 0 &&
-      prices.ack === 0 && prices.byte === 0 && prices.call === 0 &&
-      prices.wake === 0;
+    this.#direct = processesAreFree(prices);
     this.#cpu = events.add({ fire: (now) => this.#softirq(now) });
     this.#completion = events.add({ fire: (now) => this.#completed(now) });
   }
@@ -129,13 +129,15 @@ export class SendingHost implements SegmentSink {
 
   /** An ACK arrives from the link. */
   arrive(now: number, packet: number): void {
-    if (this.#free) {
-      this.#handleAck(now, packet);
+    if (this.#direct) {
+      this.#busyUntil = Math.max(this.#busyUntil, now) + this.#prices.ack;
+      this.#handleAck(this.#busyUntil, packet);
       return;
     }
     this.#waiting.push(packet, now);
     if (this.#events.timeOf(this.#cpu) === Infinity) {
-      this.#events.set(this.#cpu, Math.max(now, this.#busyUntil));
+      if (this.#busyUntil <= now) this.#softirq(now);
+      else this.#events.set(this.#cpu, this.#busyUntil);
     }
   }
 
@@ -207,7 +209,7 @@ export class SendingHost implements SegmentSink {
         flow.asleep = true;
         break;
       }
-    } while (this.#free);
+    } while (this.#direct);
     this.#processUntil = time;
     this.#events.set(
       flow.writer,
@@ -243,12 +245,8 @@ export class SendingHost implements SegmentSink {
     const { pool } = sk;
     const { packet: price, segment } = this.#prices;
     const segs = pool.segs[skb]!;
-    let time = now;
-    if (!this.#free) {
-      this.#busyUntil = Math.max(this.#busyUntil, now) + price +
-        segment * (segs - 1);
-      time = this.#busyUntil;
-    }
+    const time = Math.max(this.#busyUntil, now) + price + segment * (segs - 1);
+    this.#busyUntil = time;
     if (this.#travel === "split before the link" && segs > 1) {
       return this.#xmitSplit(time, now, sk, skb);
     }
@@ -311,7 +309,7 @@ export class SendingHost implements SegmentSink {
     packets.truesize[packet] = truesize;
     packets.frags[packet] = frags;
     packets.flags[packet] = push ? PACKET_PUSH : 0;
-    packets.tsval[packet] = tsval;
+    packets.tsval[packet] = this.#clock.of(tsval);
     packets.tsecr[packet] = sk.lastTsecr;
     if (this.#link.send(time, packet)) return true;
     packets.free(packet);
@@ -327,7 +325,7 @@ export class SendingHost implements SegmentSink {
     packets.segs[packet] = 1;
     packets.gsoSize[packet] = 0;
     packets.flags[packet] = PACKET_PROBE;
-    packets.tsval[packet] = now;
+    packets.tsval[packet] = this.#clock.of(now);
     packets.tsecr[packet] = -1;
     if (!this.#link.send(now, packet)) packets.free(packet);
   }

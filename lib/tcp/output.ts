@@ -7,6 +7,7 @@
 import { MS } from "./receiver_sock.ts";
 import { PUSH } from "./send_pool.ts";
 import { Limit, OPEN, RECOVERY, type SenderSock } from "./sender_sock.ts";
+import { pacingRate } from "./rto.ts";
 import { NONE, type SkbQueue } from "./skb_list.ts";
 
 /** Where segments go. */
@@ -27,34 +28,29 @@ export interface SegmentSink {
 /** Bytes that a writer puts in one skb (`tcp_xmit_size_goal`, net/ipv4/tcp.c). */
 export function sizeGoal(sk: SenderSock): number {
   const { mss } = sk;
-  if (!sk.gso) return Math.min(mss, halfWindow(sk));
+  if (!sk.gso) return sk.mssNow;
   let goal = sk.gsoMost;
   if (!sk.splitsWhenSent) {
     // Half a millisecond at twice the rate.
-    goal = Math.min(goal, Math.max(Math.floor(sk.pacingRate / 2000), 2 * mss));
+    goal = Math.min(goal, Math.max(Math.floor(pacingRate(sk) / 2000), 2 * mss));
   }
-  goal = Math.min(goal, halfWindow(sk));
+  goal = Math.min(goal, sk.halfWindow);
   return Math.max(1, Math.floor(goal / mss)) * mss;
 }
 
-// tcp_bound_to_half_wnd: never more than half of the largest window seen.
-function halfWindow(sk: SenderSock): number {
-  const cutoff = sk.maxWindow > 536
-    ? Math.floor(sk.maxWindow / 2)
-    : sk.maxWindow;
-  return cutoff > 0 ? Math.max(cutoff, 68) : Infinity;
-}
-
-/** The MSS for sending now: bounded by half of the peer's window. */
-export function currentMss(sk: SenderSock): number {
-  return Math.min(sk.mss, halfWindow(sk));
+/** The peer offers a larger window than ever: no skb holds more than half of it (`tcp_bound_to_half_wnd`). */
+export function noteWindow(sk: SenderSock, window: number): void {
+  sk.maxWindow = window;
+  const cutoff = window > 536 ? Math.floor(window / 2) : window;
+  sk.halfWindow = cutoff > 0 ? Math.max(cutoff, 68) : Infinity;
+  sk.mssNow = Math.min(sk.mss, sk.halfWindow);
 }
 
 /** Most segments of one transmission (`tcp_tso_autosize`, 4.x on). */
 function autosizeSegs(sk: SenderSock, mss: number): number {
   if (!sk.splitsWhenSent) return 65535;
-  let bytes = Math.floor(sk.pacingRate / 1024);
-  if (sk.kernel.tcp.autosizeByRtt && sk.minRtt < Infinity) {
+  let bytes = Math.floor(pacingRate(sk) / 1024);
+  if (sk.autosizeByRtt && sk.minRtt < Infinity) {
     const shift = Math.floor(sk.minRtt / 512);
     if (shift < 17) bytes += 65536 >> shift;
   }
@@ -63,8 +59,8 @@ function autosizeSegs(sk: SenderSock, mss: number): number {
 
 /** Bytes that the device may still hold before TSQ stops the socket. */
 function tsqLimit(sk: SenderSock, truesize: number): number {
-  const ms = Math.floor(sk.pacingRate / 1024);
-  switch (sk.kernel.tcp.tsq) {
+  const ms = Math.floor(pacingRate(sk) / 1024);
+  switch (sk.tsq) {
     case "128 KiB or 1 ms":
       return Math.max(131072, ms);
     case "2 skbs or 1 ms, 256 KiB":
@@ -94,7 +90,7 @@ export function writeXmit(
 ): void {
   const { pool, writeQueue } = sk;
   if (writeQueue.head === NONE) return;
-  const mss = currentMss(sk);
+  const mss = sk.mssNow;
   const maxSegs = autosizeSegs(sk, mss);
   let cwndLimited = false;
   let sent = false;

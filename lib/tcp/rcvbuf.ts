@@ -81,7 +81,7 @@ function updateRcvRtt(
   windowDependent: boolean,
 ): void {
   const m = sample * 8;
-  const rule = sk.kernel.tcp.rcvRtt;
+  const rule = sk.rcvRttRule;
   if (sk.rcvRtt === 0 || rule !== "average" && m < sk.rcvRtt) {
     sk.rcvRtt = m;
     return;
@@ -112,14 +112,13 @@ export function rcvRttByTimestamp(
 ): void {
   const echo = sk.rxTsecr;
   if (echo < 0 || len < sk.rcvMss) return;
-  const ts = Math.floor(echo / 1e6);
   if (sk.tick === 1000) {
-    if (ts === sk.lastTsecr) return;
-    sk.lastTsecr = ts;
+    if (echo === sk.lastTsecr) return;
+    sk.lastTsecr = echo;
   }
-  let ms = Math.floor(now / 1e6) - ts;
+  let ms = sk.clock.of(now) - echo;
   if (ms === 0) {
-    if (sk.kernel.tcp.rcvRtt === "minimum, average of read") return;
+    if (sk.rcvRttRule === "minimum, average of read") return;
     ms = 1;
   }
   updateRcvRtt(sk, sk.tick === 1000 ? ms * 1000 : ms, false);
@@ -150,14 +149,16 @@ export function rcvRttByWindow(sk: ReceiverSock, now: number): void {
  * @param now The time, ns.
  */
 export function rcvSpaceAdjust(sk: ReceiverSock, now: number): void {
-  const rule = sk.kernel.tcp.drs;
+  const rule = sk.drs;
   if (rule === "twice copied" && sk.rcvqTime === 0) {
     sk.rcvqSeq = sk.copiedSeq;
-    sk.rcvqTime = now;
+    sk.rcvqTime = Math.floor(now / sk.tick);
     return;
   }
-  const elapsed = Math.floor(now / sk.tick) - Math.floor(sk.rcvqTime / sk.tick);
-  if (sk.rcvRtt === 0 || elapsed < Math.floor(sk.rcvRtt / 8)) return;
+  if (
+    sk.rcvRtt === 0 ||
+    now < (sk.rcvqTime + Math.floor(sk.rcvRtt / 8)) * sk.tick
+  ) return;
   let copied = sk.copiedSeq - sk.rcvqSeq;
   const auto = sk.moderateRcvbuf && !sk.rcvbufLocked;
   switch (rule) {
@@ -182,7 +183,7 @@ export function rcvSpaceAdjust(sk: ReceiverSock, now: number): void {
       }
   }
   sk.rcvqSeq = sk.copiedSeq;
-  sk.rcvqTime = now;
+  sk.rcvqTime = Math.floor(now / sk.tick);
 }
 
 function adjustTwiceCopied(

@@ -42,9 +42,7 @@ export function newSkb(
 
 /** Whether the buffer takes `len` bytes more (`tcp_can_ingest`, 6.17; before, whether it is not over its limit). */
 function canIngest(sk: ReceiverSock, len: number): boolean {
-  return sk.kernel.tcp.ingest === "rmem"
-    ? sk.rmemAlloc <= sk.rcvbuf
-    : sk.rmemAlloc + len <= sk.rcvbuf;
+  return sk.rmemAlloc + (sk.ingestsLen ? len : 0) <= sk.rcvbuf;
 }
 
 /**
@@ -208,7 +206,7 @@ export function tryCoalesce(
   } else {
     if ((flags & FRAG_LIST) !== 0 || rx.fragList) return -1;
     const frags = pool.frags[to]! + rx.frags;
-    const { maxSkbFrags } = sk.kernel.build;
+    const { maxSkbFrags } = sk;
     if (rx.linear > 0) {
       if (frags >= maxSkbFrags || !rx.headFrag || rx.shared) return -1;
       pool.frags[to] = frags + 1;

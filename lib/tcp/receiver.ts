@@ -35,9 +35,9 @@ export class RxSegment {
   segs = 1;
   /** PSH. */
   push = false;
-  /** When the sender sent it, ns: its timestamp. */
+  /** The sender's timestamp, ms. */
   tsval = 0;
-  /** The echoed timestamp, ns; -1 for none. */
+  /** The echoed timestamp, ms; -1 for none. */
   tsecr = -1;
   /** How it is held in memory. */
   skb: RxSkb | null = null;
@@ -116,7 +116,7 @@ export class TcpReceiver {
     const { sk } = this;
     const { seq, end } = segment;
     const windowEnd = sk.rcvNxt + sk.window();
-    const beyond = sk.kernel.tcp.dropsBeyondWindow && end > windowEnd &&
+    const beyond = sk.dropsBeyondWindow && end > windowEnd &&
       sk.receiveQueue.length > 0;
     if (end < sk.rcvWup || seq > windowEnd || beyond) {
       if (beyond) sk.counters.BeyondWindow++;
@@ -151,7 +151,7 @@ export class TcpReceiver {
     }
     if (seq < sk.rcvNxt) this.#duplicate(seq, sk.rcvNxt);
     const { truesize } = segment.skb!;
-    if (sk.kernel.tcp.takesWhenEmpty && sk.receiveQueue.length === 0) {
+    if (sk.takesWhenEmpty && sk.receiveQueue.length === 0) {
       forceSchedule(sk, truesize);
     } else if (!tryRmemSchedule(sk, seq, len, truesize)) {
       sk.counters.TCPRcvQDrop++;

@@ -5,7 +5,7 @@
  */
 
 import type { CongestionControl } from "./cubic.ts";
-import { currentMss, type SegmentSink } from "./output.ts";
+import type { SegmentSink } from "./output.ts";
 import { markLost, splitSent } from "./scoreboard.ts";
 import { EVER_RETRANS, LOST, RETRANS, SACKED } from "./send_pool.ts";
 import {
@@ -103,7 +103,7 @@ function undo(sk: SenderSock): void {
  * @param now The time, ns.
  * @param delivered Segments newly reported as received.
  * @param advanced Whether `snd_una` moved.
- * @param echo The ACK's echoed timestamp, ns; -1 for none.
+ * @param echo The ACK's echoed timestamp, ms; -1 for none.
  */
 export function fastretransAlert(
   sk: SenderSock,
@@ -115,7 +115,7 @@ export function fastretransAlert(
 ): void {
   let fastRexmit = false;
   const spurious = sk.undoMarker && advanced && sk.firstRetransAt > 0 &&
-    echo >= 0 && echo < sk.firstRetransAt;
+    echo >= 0 && echo < Math.floor(sk.firstRetransAt / 1e6);
   if (spurious && sk.caState >= RECOVERY) {
     undo(sk);
     sk.caState = OPEN;
@@ -179,7 +179,7 @@ export function retransmitQueue(
 ): void {
   const { pool, rtxQueue } = sk;
   if (sk.lostOut <= sk.retransOut && sk.caState !== LOSS) return;
-  const mss = currentMss(sk);
+  const mss = sk.mssNow;
   let skb = sk.retransHint === NONE ? rtxQueue.head : sk.retransHint;
   for (; skb !== NONE; skb = pool.links.next[skb]!) {
     sk.retransHint = skb;

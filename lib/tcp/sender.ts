@@ -5,14 +5,14 @@
  */
 
 import { type CongestionControl, Cubic, Reno } from "./cubic.ts";
-import { type SegmentSink, writeXmit } from "./output.ts";
+import { noteWindow, type SegmentSink, writeXmit } from "./output.ts";
 import {
   enterCwr,
   fastretransAlert,
   retransmitQueue,
   retransmitTimer,
 } from "./recovery.ts";
-import { rttEstimate, updatePacingRate } from "./rto.ts";
+import { rttEstimate } from "./rto.ts";
 import { noteReordering, rackAdvance, sackTag } from "./scoreboard.ts";
 import { EVER_RETRANS, LOST, RETRANS, SACKED } from "./send_pool.ts";
 import {
@@ -33,9 +33,9 @@ export class AckSegment {
   ack = 0;
   /** Window, bytes. */
   window = 0;
-  /** Echoed timestamp, ns; -1 for none. */
+  /** Echoed timestamp, ms; -1 for none. */
   tsecr = -1;
-  /** The receiver's own timestamp, ns. */
+  /** The receiver's own timestamp, ms. */
   tsval = -1;
   /** SACK blocks. */
   readonly sackStart: Float64Array = new Float64Array(4);
@@ -73,9 +73,9 @@ export class TcpSender {
     this.cc = options.congestionControl === "reno"
       ? new Reno(this.sk)
       : new Cubic(this.sk, options.hystart);
+    noteWindow(this.sk, options.peerWindow);
     if (options.handshakeRtt > 0) {
       rttEstimate(this.sk, options.handshakeRtt);
-      updatePacingRate(this.sk);
     }
   }
 
@@ -153,8 +153,8 @@ export class TcpSender {
     const inFlightBefore = sk.inFlight;
     const advanced = ack > sk.sndUna;
     sk.sndWnd = window;
-    sk.lastTsecr = segment.tsval;
-    if (window > sk.maxWindow) sk.maxWindow = window;
+    if (sk.timestamps) sk.lastTsecr = segment.tsval;
+    if (window > sk.maxWindow) noteWindow(sk, window);
     if (sk.probeAt < Infinity && window > 0) {
       sk.probeAt = Infinity;
       sk.backoff = 0;
@@ -180,7 +180,6 @@ export class TcpSender {
     if (acked > 0 && this.#mayRaise()) {
       if (this.#cwndLimited(inFlightBefore)) this.cc.avoid(now, acked);
     }
-    if (advanced || delivered > 0) updatePacingRate(sk);
     if (sk.caState >= RECOVERY) retransmitQueue(sk, now, this.#sink);
     writeXmit(sk, now, this.#sink);
     const wakes = advanced && checkSpace(sk);

@@ -126,7 +126,8 @@ export class SenderSock {
   forwardAlloc = 0;
   /** SOCK_NOSPACE: the writer waits for room. */
   nospace = false;
-  /** The receiver's last timestamp, which segments echo, ns; -1 for none. */
+  readonly timestamps: boolean;
+  /** The receiver's last timestamp, which segments echo, ms; -1 for none. */
   lastTsecr = -1;
   writeSeq = 0;
   sndUna = 0;
@@ -134,6 +135,10 @@ export class SenderSock {
   pushedSeq = 0;
   sndWnd: number;
   maxWindow: number;
+  /** Most payload that one skb may hold, for the peer's window: half of it. */
+  halfWindow = Infinity;
+  /** MSS for sending now: `mss`, or half of a small window. */
+  mssNow: number;
   cwnd = INIT_CWND;
   cwndCnt = 0;
   ssthresh: number;
@@ -179,8 +184,6 @@ export class SenderSock {
   rackSentAt = 0;
   rackEnd = 0;
   rackRtt = 0;
-  /** `sk_pacing_rate`, bytes/s. */
-  pacingRate = Infinity;
   /** When `tcp_tso_should_defer` began to wait, ns; -1 if it does not. */
   deferredAt = -1;
   lastSentAt = 0;
@@ -212,6 +215,13 @@ export class SenderSock {
   readonly splitsWhenSent: boolean;
   readonly rack: boolean;
   readonly maxPacketsRule: boolean;
+  readonly autosizeByRtt: boolean;
+  readonly tsq: Kernel["tcp"]["tsq"];
+  /** Per cent of cwnd / srtt that `sk_pacing_rate` is, in slow start and after. */
+  readonly pacingStart: number;
+  readonly pacingAfter: number;
+  readonly hystartDelayShift: number;
+  readonly expandsByPacketsOut: boolean;
 
   /**
    * A socket whose handshake is done.
@@ -227,6 +237,7 @@ export class SenderSock {
     this.wmem = wmem;
     this.sndbufLocked = options.lockedSndbuf > 0;
     this.nodelay = options.nodelay;
+    this.timestamps = options.timestamps;
     this.gso = options.tso || options.gso || tcp.gsoAlways;
     this.mssClamp = peerMss;
     this.mss = peerMss - (options.timestamps ? TIMESTAMPS : 0);
@@ -248,10 +259,17 @@ export class SenderSock {
       : initialSndbuf(kernel, peerMss, this.mss, wmem);
     this.sndWnd = options.peerWindow;
     this.maxWindow = options.peerWindow;
+    this.mssNow = this.mss;
     this.ssthresh = options.ssthresh > 0 ? options.ssthresh : INFINITE_SSTHRESH;
     this.ackedCounts = tcp.slowStart === "acked";
     this.splitsWhenSent = tcp.sizeGoal === "split";
     this.rack = tcp.lossDetection === "rack";
+    this.autosizeByRtt = tcp.autosizeByRtt;
+    this.tsq = tcp.tsq;
+    this.pacingStart = tcp.pacing[0];
+    this.pacingAfter = tcp.pacing[1];
+    this.hystartDelayShift = tcp.hystartDelayShift;
+    this.expandsByPacketsOut = tcp.expandTest === "packets_out";
     this.maxPacketsRule = tcp.cwndLimited === "max packets out";
   }
 

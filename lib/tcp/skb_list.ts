@@ -67,8 +67,8 @@ export class SkbPool {
   flags: Uint8Array = new Uint8Array(64);
   /** `gso_size`, or the payload of a single segment, bytes. */
   gsoSize: Int32Array = new Int32Array(64);
-  /** Timestamp that came along, ns. */
-  tsval: Float64Array = new Float64Array(64);
+  /** Timestamp that came along, ms. */
+  tsval: Int32Array = new Int32Array(64);
   /** Their links. */
   readonly links: Links = new Links();
 
@@ -106,7 +106,7 @@ export class SkbPool {
     this.headCharge = grown(new Int32Array(n), this.headCharge);
     this.flags = grown(new Uint8Array(n), this.flags);
     this.gsoSize = grown(new Int32Array(n), this.gsoSize);
-    this.tsval = grown(new Float64Array(n), this.tsval);
+    this.tsval = grown(new Int32Array(n), this.tsval);
   }
 }
 
@@ -146,7 +146,8 @@ export class SkbQueue {
   /** Takes an skb out; it stays allocated. */
   unlink(skb: number): void {
     const { next, prev } = this.#links;
-    const [before, after] = [prev[skb]!, next[skb]!];
+    const before = prev[skb]!;
+    const after = next[skb]!;
     if (before === NONE) this.head = after;
     else next[before] = after;
     if (after === NONE) this.tail = before;

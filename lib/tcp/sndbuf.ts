@@ -115,7 +115,7 @@ function wmemSchedule(sk: SenderSock, size: number): boolean {
   const lacks = size - sk.forwardAlloc;
   if (lacks <= 0) return true;
   const { memory } = sk;
-  const pages = Math.ceil(lacks / memory.pageSize);
+  const pages = (lacks + memory.pageSize - 1) >> memory.pageShift;
   if (
     !memory.take(
       pages,
@@ -143,8 +143,8 @@ export function wmemFree(sk: SenderSock, truesize: number): void {
   sk.forwardAlloc += truesize;
   const { pageSize } = sk.memory;
   if (sk.forwardAlloc >= pageSize) {
-    const pages = Math.floor(sk.forwardAlloc / pageSize);
-    sk.forwardAlloc -= pages * pageSize;
+    const pages = sk.forwardAlloc >> sk.memory.pageShift;
+    sk.forwardAlloc &= pageSize - 1;
     sk.memory.give(pages);
   }
 }
@@ -168,9 +168,7 @@ export function checkSpace(sk: SenderSock): boolean {
 function shouldExpand(sk: SenderSock): boolean {
   if (sk.sndbufLocked || sk.memory.pressure) return false;
   if (sk.memory.allocated >= sk.memory.low) return false;
-  const out = sk.kernel.tcp.expandTest === "packets_out"
-    ? sk.packetsOut
-    : sk.inFlight;
+  const out = sk.expandsByPacketsOut ? sk.packetsOut : sk.inFlight;
   return out < sk.cwnd;
 }
 
