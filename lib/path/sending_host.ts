@@ -194,19 +194,23 @@ export class SendingHost implements SegmentSink {
       return;
     }
     do {
-      if (flow.left === 0) flow.left = Math.min(flow.write, flow.budget);
       if (flow.left === 0) {
-        flow.asleep = true;
-        break;
+        flow.left = Math.min(flow.write, flow.budget);
+        if (flow.left === 0) {
+          flow.asleep = true;
+          break;
+        }
+        time += prices.call + flow.left * prices.byte;
       }
-      time += prices.call + flow.left * prices.byte;
       if (prices.cpus === 1) this.#busyUntil = time;
       this.#flow = index;
       const taken = flow.tcp.write(time, flow.left);
       flow.left -= taken;
       flow.budget -= taken;
       if (flow.left > 0) {
-        flow.asleep = true;
+        // sk_stream_wait_memory lets go of the socket and looks again before it sleeps: ACKs that came meanwhile may
+        // have made room for an skb, and then the writer goes on without waiting for a third of the buffer.
+        flow.asleep = taken === 0 || this.#free;
         break;
       }
     } while (this.#direct);
