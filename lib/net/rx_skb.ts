@@ -28,6 +28,8 @@ export class RxSkb {
   fragList = false;
   /** Whether the sender holds the same data until it is acknowledged (loopback, veth). */
   shared = false;
+  /** Where in the stream the shared part ends, if not at the skb's own end. */
+  sharedEnd = Infinity;
 }
 
 /** Where received skbs come from. */

@@ -13,6 +13,8 @@ const SACK_STRIDE = 8;
 export const PACKET_PUSH = 1;
 /** A zero-window probe. */
 export const PACKET_PROBE = 2;
+/** An ACK that reports a duplicate. */
+export const PACKET_DSACK = 4;
 
 /** All packets of a run. */
 export class Packets {
@@ -30,6 +32,8 @@ export class Packets {
   truesize: Int32Array = new Int32Array(256);
   /** Its page fragments at the sender. */
   frags: Uint8Array = new Uint8Array(256);
+  /** Where some page fragment of the sender begins in the stream, below 32,768. */
+  fragStart: Int32Array = new Int32Array(256);
   /** PACKET_* flags. */
   flags: Uint8Array = new Uint8Array(256);
   /** Timestamp, ms. */
@@ -81,6 +85,7 @@ export class Packets {
     this.gsoSize = grown(new Int32Array(n), this.gsoSize);
     this.truesize = grown(new Int32Array(n), this.truesize);
     this.frags = grown(new Uint8Array(n), this.frags);
+    this.fragStart = grown(new Int32Array(n), this.fragStart);
     this.flags = grown(new Uint8Array(n), this.flags);
     this.tsval = grown(new Int32Array(n), this.tsval);
     this.tsecr = grown(new Int32Array(n), this.tsecr);

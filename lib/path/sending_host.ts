@@ -9,11 +9,17 @@ import { MsClock } from "../sim/ms_clock.ts";
 import { AckSegment, TcpSender } from "../tcp/sender.ts";
 import type { SenderOptions, SenderSock } from "../tcp/sender_sock.ts";
 import type { SegmentSink } from "../tcp/output.ts";
+import { FRAG_BLOCK } from "../tcp/frag_blocks.ts";
 import { PUSH } from "../tcp/send_pool.ts";
 import { type HostPrices, processesAreFree } from "./host_prices.ts";
 import type { Link } from "./link.ts";
 import { PacketRing } from "./packet_ring.ts";
-import { PACKET_PROBE, PACKET_PUSH, type Packets } from "./packets.ts";
+import {
+  PACKET_DSACK,
+  PACKET_PROBE,
+  PACKET_PUSH,
+  type Packets,
+} from "./packets.ts";
 
 /** How a sender's skbs travel. */
 export type Travel = "whole" | "split at arrival" | "split before the link";
@@ -161,6 +167,7 @@ export class SendingHost implements SegmentSink {
     segment.tsecr = packets.tsecr[packet]!;
     segment.tsval = packets.tsval[packet]!;
     segment.sackCount = packets.sackCount[packet]!;
+    segment.dsack = (packets.flags[packet]! & PACKET_DSACK) !== 0;
     const at = packets.sackAt(packet);
     for (let i = 0; i < segment.sackCount; i++) {
       segment.sackStart[i] = packets.sacks[at + 2 * i]!;
@@ -210,7 +217,7 @@ export class SendingHost implements SegmentSink {
       if (flow.left > 0) {
         // sk_stream_wait_memory lets go of the socket and looks again before it sleeps: ACKs that came meanwhile may
         // have made room for an skb, and then the writer goes on without waiting for a third of the buffer.
-        flow.asleep = taken === 0 || this.#free;
+        flow.asleep = taken === 0 || this.#direct;
         break;
       }
     } while (this.#direct);
@@ -312,6 +319,7 @@ export class SendingHost implements SegmentSink {
     packets.gsoSize[packet] = segs > 1 ? sk.mss : 0;
     packets.truesize[packet] = truesize;
     packets.frags[packet] = frags;
+    packets.fragStart[packet] = sk.fragStart % FRAG_BLOCK;
     packets.flags[packet] = push ? PACKET_PUSH : 0;
     packets.tsval[packet] = this.#clock.of(tsval);
     packets.tsecr[packet] = sk.lastTsecr;

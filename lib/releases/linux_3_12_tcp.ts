@@ -91,6 +91,11 @@ export const tcp_3_12: Omit<Facts<TcpFacts>, "linear"> = {
     TREE,
   ),
   lossDetection: fact("fack", "net/ipv4/tcp_input.c: tcp_mark_head_lost", TREE),
+  lossProbe: fact(
+    "2 rtt, 10 ms",
+    "net/ipv4/tcp_output.c: tcp_schedule_loss_probe",
+    "3.12.24 tree",
+  ),
   tsoDefer: fact(
     "2 jiffies",
     "net/ipv4/tcp_output.c: tcp_tso_should_defer",

@@ -129,6 +129,7 @@ export class Acks {
     sk.delackAt = Infinity;
     sk.counters.OutSegs++;
     this.#sink.ack(now, sk, selectWindow(sk));
+    sk.dsackEnd = sk.dsackStart;
   }
 
   /** The reader took `copied` bytes: an ACK that waits, or a window update (`tcp_cleanup_rbuf`). */

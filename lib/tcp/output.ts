@@ -4,8 +4,10 @@
  * @module
  */
 
+import { blocksTouched } from "./frag_blocks.ts";
 import { MS } from "./receiver_sock.ts";
 import { PUSH } from "./send_pool.ts";
+import { scheduleLossProbe } from "./tlp.ts";
 import { Limit, OPEN, RECOVERY, type SenderSock } from "./sender_sock.ts";
 import { pacingRate } from "./rto.ts";
 import { NONE, type SkbQueue } from "./skb_list.ts";
@@ -80,6 +82,7 @@ function tsqLimit(sk: SenderSock, truesize: number): number {
  * @param sink Where segments go.
  * @param pushOne Whether one skb is to leave without deferral.
  * @param pushAll Whether a small last segment may leave too (`TCP_NAGLE_PUSH`).
+ * @param probe Whether one skb is to leave although the congestion window is full (a tail loss probe).
  */
 export function writeXmit(
   sk: SenderSock,
@@ -87,6 +90,7 @@ export function writeXmit(
   sink: SegmentSink,
   pushOne = false,
   pushAll = false,
+  probe = false,
 ): void {
   const { pool, writeQueue } = sk;
   if (writeQueue.head === NONE) return;
@@ -101,9 +105,12 @@ export function writeXmit(
     const segs = len <= mss ? 1 : Math.ceil(len / mss);
     let quota = sk.cwnd - sk.inFlight;
     if (quota <= 0) {
-      sk.limit = Limit.CWND;
-      cwndLimited = true;
-      break;
+      if (!probe) {
+        sk.limit = Limit.CWND;
+        cwndLimited = true;
+        break;
+      }
+      quota = 1;
     }
     if (sk.splitsWhenSent) {
       quota = Math.min(quota, Math.max(sk.cwnd >> 1, 1));
@@ -146,10 +153,35 @@ export function writeXmit(
     sent = true;
     if (pushOne) break;
   }
+  if (sent && !probe) scheduleLossProbe(sk, now);
   if (sent || cwndLimited) {
     cwndValidate(sk, cwndLimited || sk.inFlight >= sk.cwnd);
   }
   armProbe(sk, now);
+}
+
+/**
+ * Asks a window that is too small for the next segment: as much of it leaves as fits.
+ *
+ * Models `tcp_write_wakeup` (net/ipv4/tcp_output.c).
+ *
+ * @returns Whether something left; not where the window is closed.
+ */
+export function writeWakeup(
+  sk: SenderSock,
+  now: number,
+  sink: SegmentSink,
+): boolean {
+  const { pool, writeQueue } = sk;
+  const skb = writeQueue.head;
+  const room = sk.windowEnd - pool.seq[skb]!;
+  if (room <= 0) return false;
+  const mss = sk.mssNow;
+  const len = pool.end[skb]! - pool.seq[skb]!;
+  const size = Math.min(room, mss);
+  if (size < len) splitSkb(sk, writeQueue, skb, size, mss);
+  pool.flags[skb]! |= PUSH;
+  return transmit(sk, now, sink, skb, Math.min(size, len), mss);
 }
 
 // A small segment waits while another small one is out (Minshall's variant).
@@ -241,7 +273,10 @@ export function splitSkb(
   pool.sentAt[rest] = pool.sentAt[skb]!;
   pool.flags[rest] = pool.flags[skb]!;
   pool.flags[skb]! &= ~PUSH;
-  pool.frags[rest] = Math.max(1, pool.frags[skb]!);
+  if (sk.kernel.tcp.linear === 0) {
+    pool.frags[rest] = blocksTouched(at, at + moved, sk.fragStart);
+    pool.frags[skb] = blocksTouched(pool.seq[skb]!, at, sk.fragStart);
+  } else pool.frags[rest] = Math.max(1, pool.frags[skb]!);
   // Linear bytes cannot move: they are copied into a new head.
   const paged = Math.min(
     moved,

@@ -35,6 +35,8 @@ export function newSkb(
   pool.moved[skb] = rx.moved;
   pool.headCharge[skb] = rx.end;
   pool.gsoSize[skb] = gsoSize;
+  // What is merged later has heads of its own: the first piece's counts.
+  pool.sharedEnd[skb] = rx.shared ? Math.min(end, rx.sharedEnd) : -1;
   pool.flags[skb] = (rx.headFrag ? HEAD_FRAG : 0) |
     (rx.fragList ? FRAG_LIST : 0) | (rx.shared ? SHARED : 0);
   return skb;
@@ -197,7 +199,7 @@ export function tryCoalesce(
   const { pool } = sk;
   if (pool.end[to] !== seq) return -1;
   const flags = pool.flags[to]!;
-  if ((flags & SHARED) !== 0 && pool.end[to]! > sk.sharedAbove) return -1;
+  if (pool.sharedEnd[to]! > sk.sharedAbove) return -1;
   const len = end - seq;
   let delta = 0;
   if (len <= pool.tailroom[to]!) {

@@ -141,6 +141,7 @@ export class TcpReceiver {
     if (end <= sk.rcvNxt) {
       sk.counters.DelayedACKLost++;
       this.#duplicate(seq, end);
+      this.#unshare(seq, end);
       this.#outOfWindow();
       return;
     }
@@ -219,6 +220,14 @@ export class TcpReceiver {
       sk.rcvNxt = pool.end[skb]!;
       receiveQueue.push(skb);
     }
+  }
+
+  // To send an skb again its sender makes itself a head of its own (skb_unclone): what we hold is ours now.
+  #unshare(seq: number, end: number): void {
+    const { pool, receiveQueue: { tail } } = this.sk;
+    if (tail === NONE) return;
+    const at = pool.sharedEnd[tail]!;
+    if (at > seq && at <= end) pool.sharedEnd[tail] = -1;
   }
 
   #duplicate(seq: number, end: number): void {

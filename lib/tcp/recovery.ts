@@ -27,6 +27,7 @@ function beginReduction(sk: SenderSock, cc: CongestionControl): void {
   sk.priorCwnd = sk.cwnd;
   sk.prrDelivered = 0;
   sk.prrOut = 0;
+  sk.tlpHighSeq = -1;
   sk.ssthresh = cc.onLoss();
 }
 
@@ -41,6 +42,21 @@ export function enterCwr(sk: SenderSock, cc: CongestionControl): void {
   sk.undoMarker = false;
   beginReduction(sk, cc);
   sk.caState = CWR;
+}
+
+/**
+ * A loss was repaired by its probe: the window is reduced at once, nothing is sent again.
+ *
+ * Models the end of `tcp_process_tlp_ack` (net/ipv4/tcp_input.c).
+ */
+export function reduceAtOnce(
+  sk: SenderSock,
+  cc: CongestionControl,
+  now: number,
+): void {
+  if (sk.caState >= CWR) return;
+  beginReduction(sk, cc);
+  endReduction(sk, now);
 }
 
 /**
@@ -164,6 +180,7 @@ function enterRecovery(sk: SenderSock, cc: CongestionControl): void {
     beginReduction(sk, cc);
   } else sk.highSeq = sk.sndNxt;
   sk.caState = RECOVERY;
+  sk.tlpAt = Infinity;
   sk.retransHint = sk.rtxQueue.head;
 }
 
@@ -239,6 +256,8 @@ export function retransmitTimer(
   sk.rtoAt = Infinity;
   if (sk.packetsOut === 0) return;
   sk.counters.TCPTimeouts++;
+  sk.tlpAt = Infinity;
+  sk.tlpHighSeq = -1;
   if (sk.caState !== LOSS || sk.sndUna >= sk.highSeq) {
     sk.priorSsthresh = Math.max(sk.ssthresh, (sk.cwnd >> 1) + (sk.cwnd >> 2));
     sk.priorCwnd = sk.cwnd;

@@ -5,10 +5,16 @@
  */
 
 import { type CongestionControl, Cubic, Reno } from "./cubic.ts";
-import { noteWindow, type SegmentSink, writeXmit } from "./output.ts";
+import {
+  noteWindow,
+  type SegmentSink,
+  writeWakeup,
+  writeXmit,
+} from "./output.ts";
 import {
   enterCwr,
   fastretransAlert,
+  reduceAtOnce,
   retransmitQueue,
   retransmitTimer,
 } from "./recovery.ts";
@@ -26,6 +32,7 @@ import {
 } from "./sender_sock.ts";
 import { NONE } from "./skb_list.ts";
 import { checkSpace, sendmsg, wmemFree } from "./sndbuf.ts";
+import { lossProbeAcked, scheduleLossProbe, sendLossProbe } from "./tlp.ts";
 
 /** An ACK as it comes up from IP. Reused. */
 export class AckSegment {
@@ -43,6 +50,8 @@ export class AckSegment {
   readonly sackEnd: Float64Array = new Float64Array(4);
   /** How many. */
   sackCount = 0;
+  /** Whether the receiver reports a duplicate (DSACK). */
+  dsack = false;
 }
 
 /**
@@ -82,7 +91,7 @@ export class TcpSender {
   /** When the next timer fires, ns. */
   get timerAt(): number {
     const { sk } = this;
-    return Math.min(sk.rtoAt, sk.probeAt, sk.reorderAt);
+    return Math.min(sk.rtoAt, sk.probeAt, sk.reorderAt, sk.tlpAt);
   }
 
   /**
@@ -114,7 +123,10 @@ export class TcpSender {
       fastretransAlert(sk, this.cc, now, 0, false, -1);
       if (sk.caState >= RECOVERY) retransmitQueue(sk, now, this.#sink);
     }
-    if (sk.rtoAt <= now) retransmitTimer(sk, this.cc, now, this.#sink);
+    if (sk.tlpAt <= now) sendLossProbe(sk, now, this.#sink);
+    else if (sk.rtoAt <= now) {
+      retransmitTimer(sk, this.cc, now, this.#sink);
+    }
     if (sk.probeAt <= now) this.#probe(now);
     this.#afterSending(now);
   }
@@ -128,7 +140,7 @@ export class TcpSender {
       sk.localDrop || sk.windowEnd > sk.pool.seq[sk.writeQueue.head]!
     ) {
       sk.localDrop = false;
-      writeXmit(sk, now, this.#sink, false, true);
+      writeWakeup(sk, now, this.#sink);
       if (sk.packetsOut > 0) return;
     }
     sk.counters.TCPWinProbe++;
@@ -166,6 +178,9 @@ export class TcpSender {
     }
     const acked = advanced ? this.#cleanRtxQueue(now, ack) : 0;
     const delivered = sk.delivered - deliveredBefore;
+    if (lossProbeAcked(sk, ack, advanced, segment.dsack)) {
+      reduceAtOnce(sk, this.cc, now);
+    }
     const quiet = sk.caState === OPEN && segment.sackCount === 0;
     if (!quiet || sk.sackedOut > 0) {
       fastretransAlert(
@@ -177,6 +192,8 @@ export class TcpSender {
         segment.tsecr,
       );
     }
+    if (acked > 0) scheduleLossProbe(sk, now);
+    else if (sk.caState >= RECOVERY) sk.tlpAt = Infinity;
     if (acked > 0 && this.#mayRaise()) {
       if (this.#cwndLimited(inFlightBefore)) this.cc.avoid(now, acked);
     }

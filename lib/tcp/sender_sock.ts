@@ -195,8 +195,16 @@ export class SenderSock {
   probeAt = Infinity;
   /** When RACK looks again, ns. */
   reorderAt = Infinity;
+  /** When a tail loss probe is due, ns; it comes before the retransmission. */
+  tlpAt = Infinity;
+  /** `tlp_high_seq`: what was out at the last probe; -1 for none. */
+  tlpHighSeq = -1;
+  /** Whether that probe was a retransmission. */
+  tlpRetrans = false;
   /** Offset in the task's current page fragment, bytes. */
   fragOffset = 0;
+  /** Where that fragment begins in the stream. */
+  fragStart = 0;
   /** The skb that holds the newest piece of it. */
   fragSkb = -1;
   /** The device refused a segment since the last look. */

@@ -65,6 +65,8 @@ export class SkbPool {
   headCharge: Int32Array = new Int32Array(64);
   /** 1: head may be taken over; 2: frag_list; 4: shared with the sender; 8: FIN. */
   flags: Uint8Array = new Uint8Array(64);
+  /** Up to where the sender shares its head, until that is acknowledged; -1 if it does not. */
+  sharedEnd: Float64Array = new Float64Array(64);
   /** `gso_size`, or the payload of a single segment, bytes. */
   gsoSize: Int32Array = new Int32Array(64);
   /** Timestamp that came along, ms. */
@@ -105,6 +107,7 @@ export class SkbPool {
     this.moved = grown(new Int32Array(n), this.moved);
     this.headCharge = grown(new Int32Array(n), this.headCharge);
     this.flags = grown(new Uint8Array(n), this.flags);
+    this.sharedEnd = grown(new Float64Array(n), this.sharedEnd);
     this.gsoSize = grown(new Int32Array(n), this.gsoSize);
     this.tsval = grown(new Int32Array(n), this.tsval);
   }

@@ -4,14 +4,13 @@
  * @module
  */
 
+import { FRAG_BLOCK } from "./frag_blocks.ts";
 import { INIT_CWND } from "./initial.ts";
 import { type SegmentSink, sizeGoal, writeXmit } from "./output.ts";
 import { PUSH } from "./send_pool.ts";
 import type { SenderSock } from "./sender_sock.ts";
 import { NONE } from "./skb_list.ts";
 
-/** Bytes of a task's page fragment (`SKB_FRAG_PAGE_ORDER`). */
-const FRAG_BLOCK = 32768;
 /** Least rest of a block that is used (`skb_page_frag_refill` asks for 32 bytes). */
 const FRAG_LEAST = 32;
 
@@ -95,9 +94,13 @@ function append(sk: SenderSock, skb: number, bytes: number): number {
     sk.forwardAlloc -= paged;
     if (sk.forwardAlloc < 0) wmemSchedule(sk, 0);
     let rest = paged;
+    const { writeSeq } = sk;
     while (rest > 0) {
       const fresh = sk.fragOffset + FRAG_LEAST > FRAG_BLOCK;
-      if (fresh) sk.fragOffset = 0;
+      if (fresh) {
+        sk.fragOffset = 0;
+        sk.fragStart = writeSeq - rest;
+      }
       // A piece that continues the last one extends its fragment.
       const continues = !fresh && pool.frags[skb]! > 0 && sk.fragSkb === skb;
       const piece = Math.min(rest, FRAG_BLOCK - sk.fragOffset);
