@@ -209,6 +209,14 @@ export {
   slubPartialInSlabs,
 } from "./lib/patches/slab_bulk.ts";
 export {
+  virtioAutoTune,
+  virtioCoalesceRxFrags,
+  virtioHeaderRoom,
+  virtioHoleTruesize,
+  virtioMtuBuffers,
+  virtioSmallRings,
+} from "./lib/patches/virtio_net_buffers.ts";
+export {
   skbPageFragRefillV1,
   skbPageFragRefillV2,
   skbPageFragRefillV3,
@@ -500,10 +508,12 @@ export {
   ewmaAdd,
   mergeableBufferLength,
   type MergeableBufferOptions,
+  mergeableMinBufLen,
   virtioBig,
   type VirtioBigOptions,
   virtioMergeable,
   type VirtioMergeableOptions,
+  virtioOverlong,
   virtioSmall,
   type VirtioSmallOptions,
 } from "./lib/drivers/virtio_net.ts";

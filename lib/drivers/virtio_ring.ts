@@ -72,6 +72,7 @@ export class MergeableRing {
   readonly #minimum: number;
   readonly #averaged: boolean;
   readonly #notesUsed: boolean;
+  readonly #dropsOverlong: boolean;
   readonly #coalesces: boolean;
   readonly #builds: boolean;
   readonly #copyMax: number;
@@ -106,7 +107,9 @@ export class MergeableRing {
     this.#cpu = setup.cpu;
     this.#minimum = setup.minimum;
     this.#averaged = this.#buffers.mode === AVERAGED;
-    this.#notesUsed = this.#averaged && !virtio.countsHole;
+    const hidesHole = this.#averaged && !virtio.countsHole;
+    this.#notesUsed = hidesHole && virtio.overlong === "charged";
+    this.#dropsOverlong = hidesHole && virtio.overlong === "drops";
     this.#coalesces = virtio.coalesces;
     this.#builds = virtio.buildSkb && skb.netIpAlign === 0;
     this.#copyMax = head.tailroom;
@@ -226,6 +229,9 @@ export class MergeableRing {
 
     let at = slots.next;
     let used = Math.min(length[at]!, rest);
+    if (this.#dropsOverlong && used > slots.truesize[at]!) {
+      return this.#drop(buffers);
+    }
     let room = this.#noted(at, used);
     let end = offset[at]! + used;
     let block = slots.take();
@@ -259,6 +265,9 @@ export class MergeableRing {
       }
       at = slots.next;
       used = Math.min(length[at]!, rest);
+      if (this.#dropsOverlong && used > slots.truesize[at]!) {
+        return this.#drop(buffers - i);
+      }
       room = this.#noted(at, used);
       const start = offset[at]!;
       const pfn = slots.take();
@@ -292,7 +301,7 @@ export class MergeableRing {
     return 0;
   }
 
-  // What a slot's used bytes are charged: up to 4.12 the hole counts only where the device wrote into it.
+  // What a slot's used bytes are charged: up to 4.11 the hole counts only where the device wrote into it.
   #noted(at: number, used: number): number {
     const noted = this.#buffers.truesize[at]!;
     return this.#notesUsed && used > noted ? used : noted;
