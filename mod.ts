@@ -321,7 +321,16 @@ export {
   pagePoolReceive,
   type PagePoolReceiveOptions,
 } from "./lib/drivers/page_pool.ts";
-export { HeldPackets } from "./lib/drivers/held_packets.ts";
+export {
+  PagePoolRing,
+  PagePoolRingCounters,
+  type PagePoolRingOptions,
+} from "./lib/drivers/page_pool_ring.ts";
+export {
+  HeldPackets,
+  type PageReferences,
+} from "./lib/drivers/held_packets.ts";
+export type { ReceiveRing } from "./lib/drivers/receive_ring.ts";
 
 export {
   type PacketOptions,
@@ -334,6 +343,18 @@ export {
   type SweepSeries,
   truesizeSweep,
 } from "./lib/experiments/sweep.ts";
+export {
+  type ReceiveEra,
+  receiveRing,
+  type ReceiveYear,
+  receiveYears,
+  type ReceiveYearsOptions,
+} from "./lib/experiments/receive_years.ts";
+export { virtioEras } from "./lib/threads/virtio_eras.ts";
+export {
+  type BufferCost,
+  bufferCost,
+} from "./lib/threads/virtio_receive_buffers.ts";
 export {
   sendFragments,
   type SendFragmentsOptions,

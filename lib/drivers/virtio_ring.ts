@@ -12,24 +12,20 @@ import { whole } from "../sim/check.ts";
 import { allocSkb, napiAllocSkb } from "../net/skbuff.ts";
 import { checkFrame, ETH_HLEN, FRAME_MAX } from "./frame.ts";
 import { HeldPackets } from "./held_packets.ts";
+import type { ReceiveRing, RingMemory } from "./receive_ring.ts";
 import {
   ewmaAdd,
   mergeableBufferLength,
   VIRTIO_NET_HDR,
 } from "./virtio_buffer.ts";
-import {
-  AVERAGED,
-  MergeableBuffers,
-  type RingMemory,
-  WHOLE_PAGES,
-} from "./virtio_fill.ts";
+import { AVERAGED, MergeableBuffers, WHOLE_PAGES } from "./virtio_fill.ts";
 import {
   MergeableRingCounters,
   type MergeableRingOptions,
   mergeableRingSetup,
 } from "./virtio_ring_options.ts";
 
-export type { RingMemory } from "./virtio_fill.ts";
+export type { RingMemory } from "./receive_ring.ts";
 export {
   MergeableRingCounters,
   type MergeableRingOptions,
@@ -54,7 +50,7 @@ export {
  * assertEquals(charged.slice(19), [2816, 2304]);
  * ```
  */
-export class MergeableRing {
+export class MergeableRing implements ReceiveRing {
   /** The page allocator. */
   readonly pages: PageAllocator;
   /** The kernel, as the page allocator has it. */
