@@ -350,6 +350,26 @@ export {
   receiveYears,
   type ReceiveYearsOptions,
 } from "./lib/experiments/receive_years.ts";
+export {
+  type BlockPlace,
+  BUFFER_SOURCES,
+  type BufferSource,
+  bufferSource,
+  type BufferSourceKind,
+  type BufferSourceOptions,
+  type CutBlock,
+  cutBlock,
+} from "./lib/experiments/buffer_source.ts";
+export {
+  type MemoryStress,
+  memoryStress,
+  type MemoryStressOptions,
+} from "./lib/experiments/memory_stress.ts";
+export {
+  type MixedLifetimes,
+  mixedLifetimes,
+  type MixedLifetimesOptions,
+} from "./lib/experiments/mixed_lifetimes.ts";
 export { virtioEras } from "./lib/threads/virtio_eras.ts";
 export {
   type BufferCost,
