@@ -370,6 +370,13 @@ export {
   mixedLifetimes,
   type MixedLifetimesOptions,
 } from "./lib/experiments/mixed_lifetimes.ts";
+export {
+  PAGE_FRAG_IMPLEMENTATIONS,
+  type PageFragImplementation,
+  pageFragImplementation,
+  type PageFragImplementationOptions,
+  type PageFragImplementationResult,
+} from "./lib/experiments/page_frag_implementations.ts";
 export { virtioEras } from "./lib/threads/virtio_eras.ts";
 export {
   type BufferCost,
@@ -558,7 +565,11 @@ export {
   virtioSmall,
   type VirtioSmallOptions,
 } from "./lib/drivers/virtio_net.ts";
-export { MergeableRing, type RingMemory } from "./lib/drivers/virtio_ring.ts";
+export {
+  MergeableRing,
+  type RingBuffer,
+  type RingMemory,
+} from "./lib/drivers/virtio_ring.ts";
 export {
   MergeableRingCounters,
   type MergeableRingOptions,

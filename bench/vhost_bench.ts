@@ -3,12 +3,18 @@
 import { VhostNetPageFrag } from "../lib/drivers/vhost_net_page_frag.ts";
 import { VhostNetWorker } from "../lib/drivers/vhost_net_worker.ts";
 import { runVhostNetTest } from "../lib/experiments/vhost_net_test.ts";
+import {
+  PAGE_FRAG_IMPLEMENTATIONS,
+  pageFragImplementation,
+} from "../lib/experiments/page_frag_implementations.ts";
 import { PageAllocator } from "../lib/mm/page_alloc.ts";
 import { kernel } from "../lib/releases/mod.ts";
 
 const RELEASES = ["6.8", "6.12", "6.18"];
 const PACKETS = 10_000;
+const FRAGMENTS = 100_000;
 const BUFLEN = 768;
+const BEFORE = kernel("6.8");
 let sink = 0;
 
 for (const release of RELEASES) {
@@ -26,6 +32,24 @@ for (const release of RELEASES) {
   }, () => {
     for (let i = 0; i < PACKETS; i++) frag.free(frag.alloc(BUFLEN));
   });
+}
+
+// The three implementations that the thread counts, in the release before it.
+for (const implementation of PAGE_FRAG_IMPLEMENTATIONS) {
+  for (const inFlight of [1, 64]) {
+    Deno.bench(`${implementation}, ${inFlight} in flight: 6.8`, {
+      group: `three implementations, ${inFlight} in flight`,
+      baseline: implementation === "vhost_net",
+      n: 20,
+    }, () => {
+      sink += pageFragImplementation({
+        kernel: BEFORE,
+        implementation,
+        fragments: FRAGMENTS,
+        inFlight,
+      }).fragments;
+    });
+  }
 }
 
 for (const release of RELEASES) {

@@ -14,6 +14,7 @@ import { HeldPackets } from "./held_packets.ts";
 import { PagePool, type PagePoolOptions } from "./page_pool.ts";
 import {
   type ReceiveRing,
+  type RingBuffer,
   type RingMemory,
   ringMemory,
 } from "./receive_ring.ts";
@@ -81,8 +82,9 @@ export class PagePoolRing implements ReceiveRing {
   readonly #linear: number;
   readonly #maxFrags: number;
   readonly #skBuff: number;
-  // By slot: page of the buffer and what the pool gave, bytes.
+  // By slot: page of the buffer, where it starts there, and what the pool gave, bytes.
   readonly #pfn: Int32Array;
+  readonly #offset: Int32Array;
   readonly #room: Int32Array;
   #next = 0;
   #posted = 0;
@@ -123,6 +125,7 @@ export class PagePoolRing implements ReceiveRing {
     this.#maxFrags = build.maxSkbFrags;
     this.#skBuff = allocSkb(kernel, 0).truesize;
     this.#pfn = new Int32Array(this.size);
+    this.#offset = new Int32Array(this.size);
     this.#room = new Int32Array(this.size);
     const { pool } = this;
     const { pageSize } = pages;
@@ -168,13 +171,19 @@ export class PagePoolRing implements ReceiveRing {
 
   /** Memory behind the buffers that are posted now; pages that the pool keeps are not among them. */
   memory(): RingMemory {
-    const at = (i: number): number => (this.#next + i) % this.size;
-    return ringMemory(
-      this.pages,
-      this.#posted,
-      (i) => this.#pfn[at(i)]!,
-      (i) => this.#room[at(i)]!,
-    );
+    return ringMemory(this.pages, this.buffers());
+  }
+
+  /** The buffers that are posted now, next one first. */
+  buffers(): RingBuffer[] {
+    return Array.from({ length: this.#posted }, (_, i) => {
+      const at = (this.#next + i) % this.size;
+      return {
+        pfn: this.#pfn[at]!,
+        offset: this.#offset[at]!,
+        length: this.#room[at]!,
+      };
+    });
   }
 
   /** Frees what the ring, the stack and the pool hold. Further packets are an error. */
@@ -249,6 +258,7 @@ export class PagePoolRing implements ReceiveRing {
       const slot = (this.#next + this.#posted) % size;
       this.#pfn[slot] = Math.floor(address / pool.pageBytes) *
         (pool.pageBytes / pages.pageSize);
+      this.#offset[slot] = address % pool.pageBytes;
       this.#room[slot] = pool.size;
       this.#posted++;
     }

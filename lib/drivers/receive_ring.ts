@@ -19,6 +19,16 @@ export interface RingMemory {
   readonly blockBytes: number;
 }
 
+/** A buffer that waits for a packet. */
+export interface RingBuffer {
+  /** First page of its block. */
+  readonly pfn: number;
+  /** Where it starts in the block, bytes. */
+  readonly offset: number;
+  /** Bytes that the device may write into it. */
+  readonly length: number;
+}
+
 /** A receive ring: {@linkcode MergeableRing} or {@linkcode PagePoolRing}. */
 export interface ReceiveRing {
   /** The page allocator. */
@@ -51,6 +61,8 @@ export interface ReceiveRing {
   consume(packets?: number): number;
   /** Memory behind the buffers that are posted now. */
   memory(): RingMemory;
+  /** The buffers that are posted now, next one first. */
+  buffers(): RingBuffer[];
   /** Frees everything. */
   close(): void;
 }
@@ -59,25 +71,19 @@ export interface ReceiveRing {
  * Memory behind posted buffers.
  *
  * @param pages The page allocator.
- * @param posted Buffers posted.
- * @param pfnOf First page of the block that a buffer lies in, by its place.
- * @param bytesOf Bytes that the device may write into it.
+ * @param buffers The buffers.
  */
 export function ringMemory(
   pages: PageAllocator,
-  posted: number,
-  pfnOf: (i: number) => number,
-  bytesOf: (i: number) => number,
+  buffers: readonly RingBuffer[],
 ): RingMemory {
-  const seen = new Set<number>();
-  let bytes = 0;
+  const blocks = new Set(buffers.map(({ pfn }) => pfn));
   let blockBytes = 0;
-  for (let i = 0; i < posted; i++) {
-    bytes += bytesOf(i);
-    const pfn = pfnOf(i);
-    if (seen.has(pfn)) continue;
-    seen.add(pfn);
-    blockBytes += pages.pageSize << pages.orderOf(pfn);
-  }
-  return { buffers: posted, bytes, blocks: seen.size, blockBytes };
+  for (const pfn of blocks) blockBytes += pages.pageSize << pages.orderOf(pfn);
+  return {
+    buffers: buffers.length,
+    bytes: buffers.reduce((sum, { length }) => sum + length, 0),
+    blocks: blocks.size,
+    blockBytes,
+  };
 }

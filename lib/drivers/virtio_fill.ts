@@ -8,7 +8,7 @@ import { Gfp } from "../mm/gfp.ts";
 import type { PageAllocator } from "../mm/page_alloc.ts";
 import { PageFrag } from "../mm/page_frag.ts";
 import { PageFragCache } from "../mm/page_frag_cache.ts";
-import { type RingMemory, ringMemory } from "./receive_ring.ts";
+import type { RingBuffer } from "./receive_ring.ts";
 import { VIRTIO_NET_HDR } from "./virtio_buffer.ts";
 import type {
   MergeableRingCounters,
@@ -163,15 +163,16 @@ export class MergeableBuffers {
     frag.offset = Math.min(blockOffset, frag.size);
   }
 
-  /** Memory behind the buffers that are posted now. */
-  memory(): RingMemory {
-    const at = (i: number): number => (this.next + i) & this.mask;
-    return ringMemory(
-      this.pages,
-      this.posted,
-      (i) => this.pfn[at(i)]!,
-      (i) => this.length[at(i)]!,
-    );
+  /** The buffers that are posted now, next one first. */
+  list(): RingBuffer[] {
+    return Array.from({ length: this.posted }, (_, i) => {
+      const at = (this.next + i) & this.mask;
+      return {
+        pfn: this.pfn[at]!,
+        offset: this.offset[at]!,
+        length: this.length[at]!,
+      };
+    });
   }
 
   /** Frees everything (`free_unused_bufs`, `free_receive_bufs`, `free_receive_page_frags`). */

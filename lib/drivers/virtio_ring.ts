@@ -12,7 +12,12 @@ import { whole } from "../sim/check.ts";
 import { allocSkb, napiAllocSkb } from "../net/skbuff.ts";
 import { checkFrame, ETH_HLEN, FRAME_MAX } from "./frame.ts";
 import { HeldPackets } from "./held_packets.ts";
-import type { ReceiveRing, RingMemory } from "./receive_ring.ts";
+import {
+  type ReceiveRing,
+  type RingBuffer,
+  type RingMemory,
+  ringMemory,
+} from "./receive_ring.ts";
 import {
   ewmaAdd,
   mergeableBufferLength,
@@ -25,7 +30,7 @@ import {
   mergeableRingSetup,
 } from "./virtio_ring_options.ts";
 
-export type { RingMemory } from "./receive_ring.ts";
+export type { RingBuffer, RingMemory } from "./receive_ring.ts";
 export {
   MergeableRingCounters,
   type MergeableRingOptions,
@@ -195,7 +200,12 @@ export class MergeableRing implements ReceiveRing {
 
   /** Memory behind the buffers that are posted now: what a full ring costs before any packet arrives. */
   memory(): RingMemory {
-    return this.#buffers.memory();
+    return ringMemory(this.pages, this.buffers());
+  }
+
+  /** The buffers that are posted now, next one first. */
+  buffers(): RingBuffer[] {
+    return this.#buffers.list();
   }
 
   /** Frees what the ring and the stack hold (`virtnet_remove`). Further packets are an error. */
