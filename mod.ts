@@ -330,6 +330,11 @@ export {
   HeldPackets,
   type PageReferences,
 } from "./lib/drivers/held_packets.ts";
+export {
+  BigRing,
+  BigRingCounters,
+  type BigRingOptions,
+} from "./lib/drivers/virtio_big_ring.ts";
 export type { ReceiveRing } from "./lib/drivers/receive_ring.ts";
 
 export {

@@ -71,6 +71,13 @@ Deno.test("without reserve the ring drains and fills again as memory comes back"
   assert(all.failed > 40);
 });
 
+Deno.test("a failure warns, unless the caller asked for silence as 6.12's wrappers do", () => {
+  const warnings = (gfp: number) =>
+    stress("6.12", "page_frag_cache", { ...reserve, gfp }).warnings;
+  assert(warnings(Gfp.GFP_ATOMIC) > 40);
+  assertEquals(warnings(Gfp.GFP_ATOMIC | Gfp.__GFP_NOWARN), 0);
+});
+
 Deno.test("no large block: who waits for reclaim", () => {
   const stalls = (name: string, source: BufferSourceKind) => {
     const run = stress(name, source, { ...fragmented, gfp: Gfp.GFP_KERNEL });

@@ -62,6 +62,13 @@ Deno.test("single stream: two figures set two constants, the third is predicted"
   );
 });
 
+Deno.test("big mode: 18 pages a frame before the driver's list, one with it", () => {
+  assertEquals(
+    of("others").rows.slice(2, 6).map(({ cells }) => cells[1]!.simulated),
+    [null, 18, 18, 1],
+  );
+});
+
 Deno.test("published figures stand once each, and no exact cell has one", () => {
   const published = tables.flatMap(({ rows }) =>
     rows.flatMap(({ cells }) =>
