@@ -209,6 +209,14 @@ export {
   slubPartialInSlabs,
 } from "./lib/patches/slab_bulk.ts";
 export {
+  virtioAutoTune,
+  virtioCoalesceRxFrags,
+  virtioHeaderRoom,
+  virtioHoleTruesize,
+  virtioMtuBuffers,
+  virtioSmallRings,
+} from "./lib/patches/virtio_net_buffers.ts";
+export {
   skbPageFragRefillV1,
   skbPageFragRefillV2,
   skbPageFragRefillV3,
@@ -313,7 +321,21 @@ export {
   pagePoolReceive,
   type PagePoolReceiveOptions,
 } from "./lib/drivers/page_pool.ts";
-export { HeldPackets } from "./lib/drivers/held_packets.ts";
+export {
+  PagePoolRing,
+  PagePoolRingCounters,
+  type PagePoolRingOptions,
+} from "./lib/drivers/page_pool_ring.ts";
+export {
+  HeldPackets,
+  type PageReferences,
+} from "./lib/drivers/held_packets.ts";
+export {
+  BigRing,
+  BigRingCounters,
+  type BigRingOptions,
+} from "./lib/drivers/virtio_big_ring.ts";
+export type { ReceiveRing } from "./lib/drivers/receive_ring.ts";
 
 export {
   type PacketOptions,
@@ -326,6 +348,45 @@ export {
   type SweepSeries,
   truesizeSweep,
 } from "./lib/experiments/sweep.ts";
+export {
+  type ReceiveEra,
+  receiveRing,
+  type ReceiveYear,
+  receiveYears,
+  type ReceiveYearsOptions,
+} from "./lib/experiments/receive_years.ts";
+export {
+  type BlockPlace,
+  BUFFER_SOURCES,
+  type BufferSource,
+  bufferSource,
+  type BufferSourceKind,
+  type BufferSourceOptions,
+  type CutBlock,
+  cutBlock,
+} from "./lib/experiments/buffer_source.ts";
+export {
+  type MemoryStress,
+  memoryStress,
+  type MemoryStressOptions,
+} from "./lib/experiments/memory_stress.ts";
+export {
+  type MixedLifetimes,
+  mixedLifetimes,
+  type MixedLifetimesOptions,
+} from "./lib/experiments/mixed_lifetimes.ts";
+export {
+  PAGE_FRAG_IMPLEMENTATIONS,
+  type PageFragImplementation,
+  pageFragImplementation,
+  type PageFragImplementationOptions,
+  type PageFragImplementationResult,
+} from "./lib/experiments/page_frag_implementations.ts";
+export { virtioEras } from "./lib/threads/virtio_eras.ts";
+export {
+  type BufferCost,
+  bufferCost,
+} from "./lib/threads/virtio_receive_buffers.ts";
 export {
   sendFragments,
   type SendFragmentsOptions,
@@ -500,14 +561,20 @@ export {
   ewmaAdd,
   mergeableBufferLength,
   type MergeableBufferOptions,
+  mergeableMinBufLen,
   virtioBig,
   type VirtioBigOptions,
   virtioMergeable,
   type VirtioMergeableOptions,
+  virtioOverlong,
   virtioSmall,
   type VirtioSmallOptions,
 } from "./lib/drivers/virtio_net.ts";
-export { MergeableRing, type RingMemory } from "./lib/drivers/virtio_ring.ts";
+export {
+  MergeableRing,
+  type RingBuffer,
+  type RingMemory,
+} from "./lib/drivers/virtio_ring.ts";
 export {
   MergeableRingCounters,
   type MergeableRingOptions,

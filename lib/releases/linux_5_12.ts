@@ -270,6 +270,16 @@ export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
       "drivers/net/virtio_net.c: add_recvbuf_mergeable",
       `${TREE}; since 4.13`,
     ),
+    minByRing: fact(
+      true,
+      "drivers/net/virtio_net.c: mergeable_min_buf_len",
+      `${TREE}; since 4.12`,
+    ),
+    overlong: fact(
+      "drops",
+      "drivers/net/virtio_net.c: receive_mergeable",
+      `${TREE}; since 4.12, UNVERIFIED`,
+    ),
     small: fact(
       "build_skb",
       "drivers/net/virtio_net.c: receive_small",

@@ -3,6 +3,7 @@
 import { kmemCacheBulkThread } from "./kmem_cache_bulk.ts";
 import { skbPageFragRefillThread } from "./skb_page_frag_refill.ts";
 import { vhostNetPageFragThread } from "./vhost_net_page_frag.ts";
+import { virtioReceiveBuffersThread } from "./virtio_receive_buffers.ts";
 import type { Thread } from "./thread.ts";
 
 /**
@@ -22,4 +23,5 @@ export const threads: Readonly<Record<string, Thread>> = Object.freeze({
   [skbPageFragRefillThread.id]: skbPageFragRefillThread,
   [kmemCacheBulkThread.id]: kmemCacheBulkThread,
   [vhostNetPageFragThread.id]: vhostNetPageFragThread,
+  [virtioReceiveBuffersThread.id]: virtioReceiveBuffersThread,
 });
