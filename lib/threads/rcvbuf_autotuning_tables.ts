@@ -154,20 +154,18 @@ const windows: TablePlan = {
       id: "implied-windows",
       title: "Throughput times RTT: the window that each figure implies",
       unit: "bytes",
-      columns: EXPLAINED.flatMap((
-        [name],
-      ) => [`${name}: message`, `${name}: model`]),
+      columns: EXPLAINED.map(([name]) => name),
       rows: DELAYED.map((rtt) => ({
         label: `${rtt} ms`,
-        cells: EXPLAINED.flatMap(([, tso, column]) => {
+        cells: EXPLAINED.map(([, tso, column]) => {
           const published = (tso ? TSO_ON : TSO_OFF)[RTTS.indexOf(rtt)]!;
           const { goodput } = runs(messageSpec(tso, column, rtt));
-          return [
-            cell("exact", impliedWindow(published[column - 1]!, rtt), null, {
-              note: "arithmetic on the message's figure",
-            }),
-            cell("priced", impliedWindow(goodput, rtt)),
-          ];
+          return cell(
+            "priced",
+            impliedWindow(goodput, rtt),
+            impliedWindow(published[column - 1]!, rtt),
+            { note: "published: arithmetic on the message's figure" },
+          );
         }),
       })),
     }),
@@ -381,44 +379,29 @@ const hypotheses: TablePlan = (() => {
     ["TSO on, 1: as it is", (rttMs) => ({ ...on, rttMs })],
     ["a loss every 10.5 s", (rttMs) => ({ ...on, rttMs, lossEvery: 10.5 })],
   ];
-  const message = (rtt: number, tso: boolean): Cell =>
-    cell(
-      "exact",
-      (tso ? TSO_ON : TSO_OFF)[RTTS.indexOf(rtt)]![tso ? 0 : 1]!,
-      null,
-      { note: "the message's figure once more" },
-    );
   return {
     specs: DELAYED.flatMap((rtt) => columns.map(([, spec]) => spec(rtt))),
     make: (runs) =>
       table({
         id: "hypotheses",
         title:
-          "What might have differed between the runs: one free parameter for a whole column",
-        unit: "Mbit/s",
-        columns: [
-          "TSO off, 2: message",
-          ...columns.slice(0, 3).map(([name]) => name),
-          "TSO on, 1: message",
-          ...columns.slice(3).map(([name]) => name),
-        ],
-        rows: DELAYED.map((rtt) => {
-          const cells = columns.map(([, spec], i) =>
-            cell(
-              i === 0 || i === 3 ? "unexplained" : "fitted",
-              runs(spec(rtt)).goodput,
-            )
-          );
-          return {
-            label: `${rtt} ms`,
-            cells: [
-              message(rtt, false),
-              ...cells.slice(0, 3),
-              message(rtt, true),
-              ...cells.slice(3),
-            ],
-          };
-        }),
+          "What might have differed between the runs, one free parameter a column: Mbit/s, and how far off the message's figure",
+        unit: "",
+        columns: columns.flatMap(([name]) => [`${name}, Mbit/s`, "off by, %"]),
+        rows: DELAYED.map((rtt) => ({
+          label: `${rtt} ms`,
+          cells: columns.flatMap(([, spec], i) => {
+            const kind = i === 0 || i === 3 ? "unexplained" : "fitted";
+            const { goodput } = runs(spec(rtt));
+            const message = i < 3
+              ? TSO_OFF[RTTS.indexOf(rtt)]![1]
+              : TSO_ON[RTTS.indexOf(rtt)]![0];
+            return [
+              cell(kind, goodput),
+              cell(kind, Math.round((goodput / message - 1) * 1000) / 10),
+            ];
+          }),
+        })),
       }),
   };
 })();
