@@ -19,7 +19,7 @@ export interface ReceiveStrategy extends Omit<PacketOptions, "payload"> {
 }
 
 /** What {@linkcode truesizeSweep} takes. */
-export interface SweepOptions {
+export interface TruesizeSweepOptions {
   /** The strategies to compare. */
   readonly strategies: readonly ReceiveStrategy[];
   /** First payload, bytes; 0 by default. */
@@ -31,7 +31,7 @@ export interface SweepOptions {
 }
 
 /** One strategy's costs; index i of each array belongs to the same payload. */
-export interface SweepSeries {
+export interface TruesizeSweepSeries {
   /** The strategy's name. */
   readonly label: string;
   /** Payloads, bytes. */
@@ -65,7 +65,9 @@ export interface SweepSeries {
  * assertEquals([...tap!.truesize], [704, 832, 896]);
  * ```
  */
-export function truesizeSweep(options: SweepOptions): SweepSeries[] {
+export function truesizeSweep(
+  options: TruesizeSweepOptions,
+): TruesizeSweepSeries[] {
   const { strategies } = options;
   if (!Array.isArray(strategies) || strategies.length === 0) {
     throw new TypeError(
