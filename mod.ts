@@ -582,3 +582,15 @@ export {
   type ShardFile,
   shardFromEnvironment,
 } from "./lib/sweep/shard.ts";
+export {
+  defineRxStrategy,
+  type RxBuffer,
+  type RxBufferSetup,
+  RxStrategy,
+  type RxStrategyDefinition,
+} from "./lib/drivers/rx_strategy.ts";
+export {
+  RxStrategyRing,
+  RxStrategyRingCounters,
+  type RxStrategyRingOptions,
+} from "./lib/drivers/rx_strategy_ring.ts";

@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { Kernel } from "../kernel.ts";
 import { type PacketOptions, packetSetup } from "./packet_options.ts";
 import { whole } from "../sim/check.ts";
 import { truesizeOf } from "./truesize.ts";
@@ -93,14 +92,10 @@ export function truesizeSweep(
       ratio[i] = packet.ratio;
     }
     return {
-      label: label ?? strategyLabel(strategy.path, strategy.kernel),
+      label: label ?? `${strategy.path} ${strategy.kernel.name}`,
       payload,
       truesize,
       ratio,
     };
   });
-}
-
-function strategyLabel(path: string, kernel: Kernel): string {
-  return `${path} ${kernel.name}`;
 }
