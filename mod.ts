@@ -344,10 +344,10 @@ export {
 } from "./lib/experiments/packet_options.ts";
 export {
   type ReceiveStrategy,
-  type SweepOptions,
-  type SweepSeries,
   truesizeSweep,
-} from "./lib/experiments/sweep.ts";
+  type TruesizeSweepOptions,
+  type TruesizeSweepSeries,
+} from "./lib/experiments/truesize_sweep.ts";
 export {
   type ReceiveEra,
   receiveRing,
@@ -484,7 +484,7 @@ export {
   plotSweep,
   type PlotSweepOptions,
   receiveStrategies,
-} from "./lib/view/sweep.ts";
+} from "./lib/view/truesize_sweep.ts";
 export { type Progress, progress } from "./lib/view/progress.ts";
 export { html, markdown, show, type Showable } from "./lib/view/show.ts";
 export { VhostRing, type VhostRingOptions } from "./lib/drivers/vhost_ring.ts";
@@ -609,3 +609,55 @@ export type { LinkCounters } from "./lib/path/link.ts";
 export type { TcpCounters } from "./lib/tcp/counters.ts";
 export { windowCap, type WindowCapOptions } from "./lib/tcp/window_cap.ts";
 export { EventQueue, type EventSource } from "./lib/sim/event_queue.ts";
+
+export {
+  type CellFunction,
+  type CellSource,
+  type Outcome,
+  runCells,
+  type RunCellsOptions,
+} from "./lib/cells/run_cells.ts";
+export type {
+  CellOf,
+  SweepCell,
+  SweepOver,
+  SweepValue,
+} from "./lib/sweep/grid.ts";
+export type { Lab } from "./lib/sweep/lab.ts";
+export { defineSweep, type SweepDefinition } from "./lib/sweep/definition.ts";
+export {
+  type ShardResult,
+  sweep,
+  type SweepOptions,
+  type SweepShardOptions,
+} from "./lib/sweep/sweep.ts";
+export {
+  type CellResult,
+  type Grid,
+  type SweepPlotOptions,
+  SweepResult,
+  type SweepResultRow,
+  type SweepRow,
+  type SweepTableOptions,
+} from "./lib/sweep/result.ts";
+export {
+  type MergedSweep,
+  mergeShards,
+  type NamedShard,
+  parseShard,
+  type Shard,
+  type ShardFile,
+  shardFromEnvironment,
+} from "./lib/sweep/shard.ts";
+export {
+  defineRxStrategy,
+  type RxBuffer,
+  type RxBufferSetup,
+  RxStrategy,
+  type RxStrategyDefinition,
+} from "./lib/drivers/rx_strategy.ts";
+export {
+  RxStrategyRing,
+  RxStrategyRingCounters,
+  type RxStrategyRingOptions,
+} from "./lib/drivers/rx_strategy_ring.ts";
