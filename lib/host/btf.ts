@@ -220,8 +220,9 @@ export class Btf implements KernelTypes {
       const bit = hasBits ? place & 0xffffff : place;
       const name = this.#name(this.#u32(member), member);
       const offset = base + (bit >>> 3);
-      const body = this.#resolved(type, member);
-      const kind = this.#kind(body);
+      // A typedef of an unnamed struct has a name: it is no part of the outer one.
+      const body = this.#at[type] ?? 0;
+      const kind = type > 0 && body > 0 ? this.#kind(body) : 0;
       const unnamedBody = (kind === STRUCT || kind === UNION) &&
         this.#u32(body) === 0;
       if (name !== "") {

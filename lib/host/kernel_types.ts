@@ -12,7 +12,7 @@ import { readPahole } from "./pahole.ts";
 export interface StructMember {
   /** Name; members of a named member without a type name of its own are `outer.inner`. */
   name: string;
-  /** Byte offset from the outer struct's start. */
+  /** Byte offset from the outer struct's start; of a bit field, of the byte with its first bit. */
   offset: number;
   /** Bytes; of a bit field the bytes of its type, 0 of a flexible array. */
   size: number;

@@ -61,7 +61,7 @@ export function readNetstat(text: string): HostCounters {
       histogram = sentence.includes("input") ? "In" : "Out";
       continue;
     }
-    const numbers = sentence.match(/(?<![A-Za-z0-9_.])-?\d+(?![A-Za-z0-9_])/g);
+    const numbers = sentence.match(/(?<![\w.,])-?\d+(?:[.,]\d+)*(?!\w)/g);
     if (numbers === null || numbers.length > 1) {
       // "Forwarding is enabled" and the RTO's algorithm: settings, not counters.
       if (/ is [a-z]+$/.test(sentence)) {
@@ -73,6 +73,9 @@ export function readNetstat(text: string): HostCounters {
         at,
         `one number must stand there, not ${numbers?.length ?? 0}`,
       );
+    }
+    if (!/^-?\d+$/.test(numbers[0]!)) {
+      throw new HostFormatError(SOURCE, at, "a whole number must stand there");
     }
     const known = NETSTAT_SENTENCES[NETSTAT_LIKE[section] ?? section] ?? {};
     const field = known[sentence.replace(numbers[0]!, "#")];

@@ -15,7 +15,7 @@ const SOURCE = "pahole";
 
 /** Structs that `pahole` printed. */
 export class PaholeTypes implements KernelTypes {
-  /** Messages of the tool between the structs. */
+  /** Messages of the tool between the structs, and rows of `--sizes` that repeat a name: the first one counts. */
   readonly messages: readonly HostLine[];
   readonly #structs: ReadonlyMap<string, StructLayout>;
 
@@ -38,7 +38,10 @@ export class PaholeTypes implements KernelTypes {
     return [...this.#structs.keys()];
   }
 
-  /** A struct or union by name; undefined if it was not printed. */
+  /**
+   * A struct or union by name; undefined if it was not printed. First bits of bit fields are as pahole counts them;
+   * old releases count from the other end.
+   */
   struct(name: string): StructLayout | undefined {
     return this.#structs.get(name);
   }
@@ -49,23 +52,50 @@ interface Open {
   readonly at: HostLine;
   /** Type name; empty for one without. */
   readonly name: string;
+  /** Whether it is a union. */
+  readonly union: boolean;
   readonly members: StructMember[];
   size: number;
 }
 
-const OPENING = /^(?:struct|union)(?:[ \t]+([A-Za-z_]\w*))?[ \t]*\{$/;
-const PLACE =
-  /^(.*?)[ \t]*\/\*[ \t]+(\d+)(?::[ \t]*(\d+))?[ \t]+(\d+)[ \t]+\*\/$/;
+const OPENING = /^(struct|union)(?:[ \t]+([A-Za-z_]\w*))?[ \t]*\{$/;
 const SIZE = /^\/\* size: (\d+), cachelines: \d+, members: \d+.*\*\/$/;
 const SIZES_ROW = /^([A-Za-z_]\w*)\t(\d+)\t\d+$/;
 const MESSAGE =
   /^(?:BTF: idx: \d+, Unknown kind \d+|pahole: .*|libbpf: .*|die__process\w*: .*)$/;
 const MOST_NESTED = 64;
 
+// A member of a union whose offset was not printed (pahole 1.9): that of the union, once it is known.
+const AS_UNION = -1;
+
+/** A line's declaration and the offset, first bit and size that its comment gives. */
+function placed(
+  at: HostLine,
+  text: string,
+): { declaration: string; offset: number; bit: number; size: number } | null {
+  const comment = text.lastIndexOf("/*");
+  const match = comment < 0
+    ? null
+    : /^\/\*[ \t]+(?:(\d+)(?::[ \t]*(\d+))?[ \t]+)?(\d+)[ \t]+\*\/$/.exec(
+      text.slice(comment),
+    );
+  if (match === null) return null;
+  const [, offset, bit, size] = match;
+  return {
+    declaration: text.slice(0, comment).trimEnd(),
+    offset: offset === undefined
+      ? AS_UNION
+      : wholeWord(SOURCE, at, "offset", offset),
+    bit: wholeWord(SOURCE, at, "bit", bit ?? "0", 63),
+    size: wholeWord(SOURCE, at, "size", size),
+  };
+}
+
 function declared(
   at: HostLine,
-  declaration: string,
+  text: string,
 ): { name: string; count?: number; bits?: number } {
+  const declaration = text.replace(/[ \t]*__attribute__\(\([^;]*\)\)/, "");
   const pointer = /\(\*+[ \t]*([A-Za-z_]\w*)/.exec(declaration);
   const plain = /([A-Za-z_]\w*)?((?:\[\d*\])*)(?::(\d+))?;$/.exec(declaration);
   if (plain === null) {
@@ -94,9 +124,9 @@ class PaholeReader {
   #comment: HostLine | undefined;
 
   #member(at: HostLine, text: string): void {
-    const match = PLACE.exec(text);
+    const place = placed(at, text);
     const outer = this.#open.at(-1)!;
-    if (match === null) {
+    if (place === null || (place.offset === AS_UNION && !outer.union)) {
       // A bit field of no bits and no name only moves the next one.
       if (/^[A-Za-z_][\w \t]*:0;$/.test(text)) return;
       throw new HostFormatError(
@@ -105,15 +135,13 @@ class PaholeReader {
         "a member must end in its offset and size",
       );
     }
-    const [, declaration, offset, bit, size] = match;
-    const { bits, ...named } = declared(at, declaration!);
+    const { declaration, offset, bit, size } = place;
+    const { bits, ...named } = declared(at, declaration);
     outer.members.push({
       ...named,
-      offset: wholeWord(SOURCE, at, "offset", offset),
-      size: wholeWord(SOURCE, at, "size", size),
-      ...(bits === undefined
-        ? {}
-        : { bits: { first: Number(bit ?? 0), count: bits } }),
+      offset: offset + (bit >> 3),
+      size,
+      ...(bits === undefined ? {} : { bits: { first: bit & 7, count: bits } }),
     });
   }
 
@@ -131,36 +159,34 @@ class PaholeReader {
           `struct ${inner.name} has no line with its size`,
         );
       }
+      for (const member of inner.members) {
+        if (member.offset === AS_UNION) member.offset = 0;
+      }
       this.#keep(at, inner.name, inner.size, inner.members);
       return;
     }
-    const match = PLACE.exec(text);
-    if (match === null) {
+    const place = placed(at, text);
+    if (place === null || (place.offset === AS_UNION && !outer.union)) {
       throw new HostFormatError(
         SOURCE,
         at,
         "an inner struct must end in its offset and size",
       );
     }
-    const [, declaration, offset, , size] = match;
-    const unnamed = /^\}[ \t]*(?:__attribute__\(\(.*\)\))?;$/.test(
-      declaration!,
-    );
-    if (unnamed) {
+    const { declaration, offset, size } = place;
+    for (const member of inner.members) {
+      if (member.offset === AS_UNION) member.offset = offset;
+    }
+    if (/^\}[ \t]*(?:__attribute__\(\(.*\)\))?;$/.test(declaration)) {
       outer.members.push(...inner.members);
       return;
     }
-    const named = declared(at, declaration!.slice(1));
+    const { name, count } = declared(at, declaration.slice(1));
     outer.members.push(
-      {
-        name: named.name,
-        ...(named.count === undefined ? {} : { count: named.count }),
-        offset: wholeWord(SOURCE, at, "offset", offset),
-        size: wholeWord(SOURCE, at, "size", size),
-      },
+      { name, ...(count === undefined ? {} : { count }), offset, size },
       ...inner.members.map((member) => ({
         ...member,
-        name: `${named.name}.${member.name}`,
+        name: `${name}.${member.name}`,
       })),
     );
   }
@@ -175,7 +201,8 @@ class PaholeReader {
       throw new HostFormatError(SOURCE, at, `${name} stands there twice`);
     }
     for (const member of members) {
-      if (member.offset + member.size > size) {
+      // A bit field's size is its type's; the type may reach further than the field.
+      if (member.offset + (member.bits ? 1 : member.size) > size) {
         throw new HostFormatError(
           SOURCE,
           at,
@@ -194,22 +221,33 @@ class PaholeReader {
     }
     if (text === "") return;
     const outer = this.#open.at(-1);
-    const [, type] = OPENING.exec(text) ??
-      // -E writes a member's typedefs before its body.
-      OPENING.exec(text.replace(/^\/\* typedef [^*]*\*\/[ \t]*/, "")) ?? [];
-    if (OPENING.test(text.replace(/^\/\* typedef [^*]*\*\/[ \t]*/, ""))) {
+    // -E writes a member's typedefs before its body.
+    const opening = OPENING.exec(
+      text.replace(/^\/\* typedef [^*]*\*\/[ \t]*/, ""),
+    );
+    if (opening !== null) {
+      const [, keyword, type] = opening;
       if (outer === undefined && type === undefined) {
         throw new HostFormatError(SOURCE, at, "a struct without a name");
       }
       if (this.#open.length > MOST_NESTED) {
         throw new HostFormatError(SOURCE, at, "structs nested too deep");
       }
-      this.#open.push({ at, name: type ?? "", members: [], size: -1 });
+      this.#open.push({
+        at,
+        name: type ?? "",
+        union: keyword === "union",
+        members: [],
+        size: -1,
+      });
       return;
     }
     if (outer === undefined) {
       const [, name, size] = SIZES_ROW.exec(at.text) ?? [];
-      if (name !== undefined) {
+      if (name !== undefined && this.structs.has(name)) {
+        // Another type of this name, private to some file.
+        this.messages.push(at);
+      } else if (name !== undefined) {
         this.#keep(at, name, wholeWord(SOURCE, at, "size", size), []);
       } else if (MESSAGE.test(text)) this.messages.push(at);
       else throw new HostFormatError(SOURCE, at, "not in a struct");
