@@ -5,28 +5,45 @@
  */
 
 import { CounterReader, HostCounters } from "./counters.ts";
-import { filledLines, HostFormatError, wordsOf } from "./text.ts";
+import {
+  filledLines,
+  HostFormatError,
+  type HostLine,
+  wordsOf,
+} from "./text.ts";
 
 const SOURCE = "nstat";
 
-function readJson(text: string): HostCounters {
-  const at = { line: 1, text: text.trim() };
-  let parsed: unknown;
-  try {
-    // Counters above 2^53 keep their digits only as text.
-    parsed = JSON.parse(text.replace(/:\s*(-?\d+)(?=\s*[,}])/g, ':"$1"'));
-  } catch {
-    throw new HostFormatError(SOURCE, at, "not JSON");
-  }
+// A brace, a comma, a name with a number or with an opening brace. Not JSON.parse: it rounds what is above 2^53.
+const TOKEN =
+  /[ \t]*(?:"([A-Za-z_]\w*)"[ \t]*:[ \t]*(?:(-?\d+)|(\{))|([{},]))/y;
+
+/** `nstat --json`, pretty or not: an object of objects of counters. */
+function readJson(lines: readonly HostLine[]): HostCounters {
   const counters = new CounterReader(SOURCE);
-  const blocks = Object.values(parsed as Record<string, unknown>);
-  for (const block of blocks) {
-    if (typeof block !== "object" || block === null) {
-      throw new HostFormatError(SOURCE, at, "JSON without a block of counters");
+  let depth = 0;
+  let ended = false;
+  for (const at of lines) {
+    const text = at.text.trimEnd();
+    for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length;) {
+      const [, name, number, opens, mark] = TOKEN.exec(text) ?? [];
+      if (opens !== undefined || mark === "{") depth++;
+      else if (mark === "}") depth--;
+      else if (number !== undefined && depth === 2) {
+        counters.add(at, name!, number);
+      } else if (mark !== ",") depth = -1;
+      if (depth < 0 || depth > 2 || ended) {
+        throw new HostFormatError(
+          SOURCE,
+          at,
+          "not JSON with a block of counters",
+        );
+      }
+      ended = depth === 0;
     }
-    for (const [name, value] of Object.entries(block)) {
-      counters.add(at, name, String(value));
-    }
+  }
+  if (!ended) {
+    throw new HostFormatError(SOURCE, lines.at(-1)!, "the JSON is cut off");
   }
   return new HostCounters(counters.values);
 }
@@ -51,7 +68,7 @@ function readJson(text: string): HostCounters {
  */
 export function readNstat(text: string): HostCounters {
   const lines = filledLines(SOURCE, text);
-  if (lines[0]?.text.trimStart().startsWith("{")) return readJson(text);
+  if (lines[0]?.text.trimStart().startsWith("{")) return readJson(lines);
   const counters = new CounterReader(SOURCE);
   for (const at of lines) {
     if (at.text.startsWith("#")) continue;
