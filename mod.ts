@@ -661,3 +661,48 @@ export {
   RxStrategyRingCounters,
   type RxStrategyRingOptions,
 } from "./lib/drivers/rx_strategy_ring.ts";
+export { HostFormatError, type HostLine } from "./lib/host/text.ts";
+export {
+  readSs,
+  type SsAddress,
+  type SsOutput,
+  type SsSocket,
+} from "./lib/host/ss.ts";
+export type { SsTcpInfo } from "./lib/host/ss_tcp.ts";
+export type { SkMem, SsTimer, SsUser } from "./lib/host/ss_words.ts";
+export { HostCounters, type UnnamedCounter } from "./lib/host/counters.ts";
+export { readNstat } from "./lib/host/nstat.ts";
+export { readNetstat } from "./lib/host/netstat.ts";
+export { readProcNet } from "./lib/host/proc_net.ts";
+export { readSockstat } from "./lib/host/sockstat.ts";
+export { readSlabinfo, type SlabinfoRow } from "./lib/host/slabinfo.ts";
+export { readSysSlab, type SysSlab } from "./lib/host/sys_slab.ts";
+export { type BuddyinfoZone, readBuddyinfo } from "./lib/host/buddyinfo.ts";
+export { HostSysctl, readSysctl } from "./lib/host/sysctl.ts";
+export {
+  type EthtoolFeature,
+  type EthtoolFeatures,
+  type EthtoolRings,
+  readEthtoolFeatures,
+  readEthtoolRings,
+} from "./lib/host/ethtool.ts";
+export {
+  type Capture,
+  type CapturedPacket,
+  type CaptureInterface,
+  type CaptureOptions,
+  type RawCapture,
+  type RawPacket,
+  readCapture,
+} from "./lib/host/capture.ts";
+export type { IpPacket } from "./lib/host/frame.ts";
+export { Btf } from "./lib/host/btf.ts";
+export { PaholeTypes, readPahole } from "./lib/host/pahole.ts";
+export {
+  buildFromTypes,
+  fromBtf,
+  fromPahole,
+  type KernelTypes,
+  type StructLayout,
+  type StructMember,
+} from "./lib/host/kernel_types.ts";

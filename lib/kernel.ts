@@ -30,6 +30,14 @@ export interface Build {
   readonly maxSkbFrags: number;
   /** CPUs that SLUB counts when it chooses slab orders. */
   readonly cpus: number;
+  /** `sizeof(struct sk_buff)`, bytes: it grows with the features built in. */
+  readonly skBuff: number;
+  /** `sizeof(struct sk_buff_fclones)`, bytes. */
+  readonly skBuffFclones: number;
+  /** Offset of `frags` in `struct skb_shared_info`, bytes. */
+  readonly sharedInfoHeader: number;
+  /** `sizeof(skb_frag_t)`, bytes. */
+  readonly fragSize: number;
 }
 
 /** A {@linkcode Build} as a user gives it: what is absent or `undefined` takes the release's default. */

@@ -76,7 +76,7 @@ export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
   },
   skb: {
     netdevKmallocMax: fact(
-      (b) => 1024 - sharedInfoSize(b, 48, 16),
+      (b) => 1024 - sharedInfoSize(b),
       "net/core/skbuff.c: __netdev_alloc_skb",
       `${TREE}; since 5.11`,
     ),
@@ -86,7 +86,7 @@ export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
       `${TREE}; since 4.10`,
     ),
     napiKmallocMax: fact(
-      (b) => 1024 - sharedInfoSize(b, 48, 16),
+      (b) => 1024 - sharedInfoSize(b),
       "net/core/skbuff.c: __napi_alloc_skb",
       "since 5.11; 1 KiB fragments came in 6.1",
     ),
