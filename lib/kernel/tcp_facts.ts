@@ -32,6 +32,8 @@ export interface TcpFacts {
     | "smooth"
     | "smooth, read only"
     | "rcvbuf_grow";
+  /** `net.ipv4.tcp_rcvbuf_low_rtt`, microseconds: below it `tcp_rcvbuf_grow` leaves less room; 0 where it is absent. */
+  readonly lowRtt: number;
   /** Whether a window is a fixed share of its memory (`tcp_adv_win_scale`) or the socket's own (`scaling_ratio`, 6.6+). */
   readonly space: "adv_win_scale" | "scaling_ratio";
   /** `scaling_ratio` of a new socket, of 256; 0 where it does not exist. */

@@ -25,6 +25,11 @@ export const tcp_3_12: Omit<Facts<TcpFacts>, "linear"> = {
   ),
   sndbufInitCwnd: fact(false, "net/ipv4/tcp_input.c: tcp_new_space", TREE),
   drs: fact("twice copied", "net/ipv4/tcp_input.c: tcp_rcv_space_adjust", TREE),
+  lowRtt: fact(
+    0,
+    "net/ipv4/tcp_input.c: tcp_rcvbuf_grow",
+    "absent up to 6.18 as measured (buffers doubled in full at 322 and 821 us); later 6.18.y have 1,000",
+  ),
   space: fact("adv_win_scale", "include/net/tcp.h: tcp_win_from_space", TREE),
   scalingRatio: fact(
     0,

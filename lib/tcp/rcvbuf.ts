@@ -9,9 +9,6 @@ import type { ReceiverSock } from "./receiver_sock.ts";
 import type { RxSkb } from "../net/rx_skb.ts";
 import { spaceFromWin } from "./space.ts";
 
-/** `net.ipv4.tcp_rcvbuf_low_rtt`, microseconds (6.18). */
-const LOW_RTT = 1000;
-
 /**
  * Opens `rcv_ssthresh` for a received skb, if it is worth its memory.
  *
@@ -243,9 +240,10 @@ export function rcvbufGrow(sk: ReceiverSock, newspace: number): void {
   const oldspace = sk.rcvqSpace;
   sk.rcvqSpace = newspace;
   let rcvwin = 2 * newspace;
+  const { lowRtt } = sk.kernel.tcp;
   const rttUs = Math.floor(sk.rcvRtt / 8);
-  rcvwin += rttUs < LOW_RTT
-    ? Math.floor(rcvwin * rttUs / LOW_RTT)
+  rcvwin += rttUs < lowRtt
+    ? Math.floor(rcvwin * rttUs / lowRtt)
     : 2 * Math.floor(rcvwin * (newspace - oldspace) / oldspace);
   const last = sk.ofoQueue.tail;
   if (last >= 0) rcvwin += sk.pool.end[last]! - sk.rcvNxt;

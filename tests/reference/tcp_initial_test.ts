@@ -1,8 +1,8 @@
 /** First windows and buffers of every connection measured on 6.18, and of the thread's columns built as 3.13.0. */
 
 import {
-  initialBuffers,
   type InitialBuffers,
+  initialBuffers,
   kernel,
   patches,
   type Sizes,
