@@ -51,9 +51,9 @@ export interface TcpFillOptions {
   readonly seconds?: number | undefined;
   /** Writes that the receiver may leave waiting before the fill ends; 4 if absent. */
   readonly stalls?: number | undefined;
-  /** How long a write waits for the receiver, ms; 250 if absent. */
+  /** How long a write waits for the receiver, ms; 200 if absent. */
   readonly patienceMs?: number | undefined;
-  /** What the application needs between one write and the next, ms; 0.2 if absent. */
+  /** What the application needs between one write and the next, ms; 0.05 if absent. */
   readonly gapMs?: number | undefined;
   /** Round trip between the two ends, ms; 0.02 if absent. */
   readonly rttMs?: number | undefined;
@@ -171,8 +171,8 @@ function fillSetup(options: TcpFillOptions): [StreamSetup, Pace] {
     paced: flag("paced", options.paced ?? true),
     writes: whole("writes", options.writes ?? 100_000, 1, 1e9),
     stalls: whole("stalls", options.stalls ?? 4, 1, 1000),
-    patience: milliseconds("patienceMs", options.patienceMs, 250),
-    gap: milliseconds("gapMs", options.gapMs, 0.2),
+    patience: milliseconds("patienceMs", options.patienceMs, 200),
+    gap: milliseconds("gapMs", options.gapMs, 0.05),
     fragOffset: whole("fragOffset", options.fragOffset ?? 0, 0, FRAG_BLOCK - 1),
     reads,
   };

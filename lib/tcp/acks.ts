@@ -79,10 +79,11 @@ export class Acks {
   check(now: number): void {
     const sk = this.#sk;
     if (
-      sk.quick > 0 || sk.ackNow || sk.ofoQueue.tail !== NONE ||
+      // First, since looking at the window of a half full buffer ends quick ACKs.
       sk.rcvNxt - sk.rcvWup > sk.rcvMss &&
         (this.#ackWhenRead && sk.rcvNxt === sk.copiedSeq ||
-          selectSpace(sk) >= sk.rcvWnd)
+          selectSpace(sk) >= sk.rcvWnd) ||
+      sk.quick > 0 || sk.ackNow || sk.ofoQueue.tail !== NONE
     ) this.send(now);
     else this.#delay(now);
   }

@@ -298,7 +298,8 @@ function linearSize(
   gso: boolean,
   mss: number,
 ): number {
-  if (kernel.tcp.linear === 0) return sg ? 0 : mss;
+  // From 4.17 on the device copies what it cannot gather.
+  if (kernel.tcp.linear === 0) return 0;
   if (!sg) return mss;
   if (gso) return kernel.tcp.linear;
   const { pageSize, maxTcpHeader, maxSkbFrags } = kernel.build;
