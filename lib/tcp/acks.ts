@@ -6,6 +6,7 @@
 
 import { MS, type ReceiverSock } from "./receiver_sock.ts";
 import { NONE } from "./skb_list.ts";
+import { timerAt } from "./timers.ts";
 import { selectSpace, selectWindow } from "./window.ts";
 
 /** `TCP_MAX_QUICKACKS`. */
@@ -104,10 +105,10 @@ export class Acks {
         this.send(now);
         return;
       }
-      sk.delackAt = Math.min(sk.delackAt, now + ato);
+      sk.delackAt = Math.min(sk.delackAt, timerAt(now, ato, sk.jiffy));
       return;
     }
-    sk.delackAt = now + ato;
+    sk.delackAt = timerAt(now, ato, sk.jiffy);
   }
 
   /** The delayed ACK is due (`tcp_delack_timer_handler`). */

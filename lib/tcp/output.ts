@@ -7,6 +7,7 @@
 import { blocksTouched } from "./frag_blocks.ts";
 import { MS } from "./receiver_sock.ts";
 import { PUSH } from "./send_pool.ts";
+import { timerAt } from "./timers.ts";
 import { scheduleLossProbe } from "./tlp.ts";
 import { Limit, OPEN, RECOVERY, type SenderSock } from "./sender_sock.ts";
 import { pacingRate } from "./rto.ts";
@@ -336,6 +337,7 @@ function armProbe(sk: SenderSock, now: number): void {
   if (sk.packetsOut > 0 || sk.writeQueue.head === NONE) {
     sk.probeAt = Infinity;
   } else if (sk.probeAt === Infinity) {
-    sk.probeAt = now + (sk.localDrop ? 500 * MS : sk.rto * 2 ** sk.backoff);
+    const delay = sk.localDrop ? 500 * MS : sk.rto * 2 ** sk.backoff;
+    sk.probeAt = timerAt(now, delay, sk.jiffy);
   }
 }

@@ -117,6 +117,8 @@ export class SenderSock {
   /** Nanoseconds of a clock tick of the RTT estimate. */
   readonly tick: number;
 
+  /** Nanoseconds of a timer tick (1/HZ); 0 for timers without ticks. */
+  jiffy = 0;
   /** `sk_sndbuf`, bytes. */
   sndbuf: number;
   /** `sk_wmem_queued`, bytes. */
