@@ -306,11 +306,14 @@ class Fill {
       const taken = this.#sender.writeNow(events.now, this.#writer, write);
       writes++;
       written += taken;
-      if (!this.#wait(paced ? written : 0) || taken < write) stalled++;
+      if (paced) {
+        if (!this.#wait(written)) stalled++;
+      } else events.run(events.now + gap);
+      if (taken < write) stalled++;
       const row = this.#row();
       increments.push(row.rmemAlloc - rows[rows.length - 1]!.rmemAlloc);
       rows.push(row);
-      events.run(events.now + gap);
+      if (paced) events.run(events.now + gap);
     }
     events.run(events.now + SETTLE);
     const end = this.#row();

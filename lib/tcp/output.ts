@@ -30,8 +30,8 @@ export interface SegmentSink {
 
 /** Bytes that a writer puts in one skb (`tcp_xmit_size_goal`, net/ipv4/tcp.c). */
 export function sizeGoal(sk: SenderSock): number {
-  const { mss } = sk;
-  if (!sk.gso) return sk.mssNow;
+  const mss = sk.mssNow;
+  if (!sk.gso) return mss;
   let goal = sk.gsoMost;
   if (!sk.splitsWhenSent) {
     // Half a millisecond at twice the rate.
@@ -140,6 +140,7 @@ export function writeXmit(
         len,
         mss,
         last,
+        pushAll,
       );
       if (len > limit) {
         splitSkb(sk, writeQueue, skb, limit, mss);
@@ -239,15 +240,14 @@ function splitPoint(
   len: number,
   mss: number,
   last: boolean,
+  pushAll: boolean,
 ): number {
   if (most <= window && !last) return most;
   const needed = Math.min(len, window);
   if (most <= needed) return most;
   const partial = needed % mss;
-  // A small rest that Nagle would hold stays behind.
-  return partial > 0 && nagleHolds(sk) && needed > partial
-    ? needed - partial
-    : needed < len
+  // A small rest that Nagle would hold stays behind; else the window is filled to its last byte.
+  return partial > 0 && !pushAll && nagleHolds(sk) && needed > partial
     ? needed - partial
     : needed;
 }
