@@ -592,6 +592,12 @@ export {
 } from "./lib/patches/rcvbuf_autotuning.ts";
 
 export { netperf } from "./lib/experiments/netperf.ts";
+export {
+  type TcpFill,
+  tcpFill,
+  type TcpFillOptions,
+  type TcpFillRow,
+} from "./lib/experiments/tcp_fill.ts";
 export type {
   NetemOptions,
   NetperfOptions,

@@ -51,10 +51,14 @@ export interface TcpFillOptions {
   readonly seconds?: number | undefined;
   /** Writes that the receiver may leave waiting before the fill ends; 4 if absent. */
   readonly stalls?: number | undefined;
-  /** How long a write waits for the receiver, ms; 250 if absent. */
+  /** How long a write waits for the receiver, ms; 200 if absent. */
   readonly patienceMs?: number | undefined;
-  /** What the application needs between one write and the next, ms; 0.2 if absent. */
+  /** What the application needs between one write and the next, ms; 0.05 if absent. */
   readonly gapMs?: number | undefined;
+  /** Ticks of the kernel's timers, Hz; 250 if absent. */
+  readonly hz?: number | undefined;
+  /** When the first write comes after a tick, ms; 0 if absent. */
+  readonly phaseMs?: number | undefined;
   /** Round trip between the two ends, ms; 0.02 if absent. */
   readonly rttMs?: number | undefined;
   /** Where the writing task stands in its page fragment of 32 KiB, bytes; 0 if absent. */
@@ -122,6 +126,8 @@ const KEYS: readonly string[] = [
   "stalls",
   "patienceMs",
   "gapMs",
+  "hz",
+  "phaseMs",
   "rttMs",
   "fragOffset",
   "reads",
@@ -135,6 +141,8 @@ interface Pace {
   readonly stalls: number;
   readonly patience: number;
   readonly gap: number;
+  readonly jiffy: number;
+  readonly phase: number;
   readonly fragOffset: number;
   readonly reads: readonly number[];
 }
@@ -171,8 +179,10 @@ function fillSetup(options: TcpFillOptions): [StreamSetup, Pace] {
     paced: flag("paced", options.paced ?? true),
     writes: whole("writes", options.writes ?? 100_000, 1, 1e9),
     stalls: whole("stalls", options.stalls ?? 4, 1, 1000),
-    patience: milliseconds("patienceMs", options.patienceMs, 250),
-    gap: milliseconds("gapMs", options.gapMs, 0.2),
+    patience: milliseconds("patienceMs", options.patienceMs, 200),
+    gap: milliseconds("gapMs", options.gapMs, 0.05),
+    jiffy: 1e9 / whole("hz", options.hz ?? 250, 1, 10_000),
+    phase: milliseconds("phaseMs", options.phaseMs, 0),
     fragOffset: whole("fragOffset", options.fragOffset ?? 0, 0, FRAG_BLOCK - 1),
     reads,
   };
@@ -254,6 +264,8 @@ class Fill {
     this.#reader = this.#receiver.accept(options, 0, tx.sndbuf);
     const rx = this.#reader.tcp.sk;
     rx.handshakeRtt = setup.delay;
+    rx.jiffy = pace.jiffy;
+    tx.jiffy = pace.jiffy;
     rx.sharedAbove = 0;
     tx.lastTsecr = 0;
     tx.fragOffset = pace.fragOffset;
@@ -278,9 +290,9 @@ class Fill {
 
   run(): TcpFill {
     const { duration, write } = this.#setup;
-    const { paced, writes: most, stalls, gap } = this.#pace;
+    const { paced, writes: most, stalls, gap, jiffy, phase } = this.#pace;
     const events = this.#events;
-    events.run(1e6);
+    events.run(jiffy + phase);
     const first = events.now;
     const rows = [this.#row()];
     const increments: number[] = [];
@@ -294,11 +306,14 @@ class Fill {
       const taken = this.#sender.writeNow(events.now, this.#writer, write);
       writes++;
       written += taken;
-      if (!this.#wait(paced ? written : 0) || taken < write) stalled++;
+      if (paced) {
+        if (!this.#wait(written)) stalled++;
+      } else events.run(events.now + gap);
+      if (taken < write) stalled++;
       const row = this.#row();
       increments.push(row.rmemAlloc - rows[rows.length - 1]!.rmemAlloc);
       rows.push(row);
-      events.run(events.now + gap);
+      if (paced) events.run(events.now + gap);
     }
     events.run(events.now + SETTLE);
     const end = this.#row();

@@ -7,6 +7,7 @@
 import { blocksTouched } from "./frag_blocks.ts";
 import { MS } from "./receiver_sock.ts";
 import { PUSH } from "./send_pool.ts";
+import { timerAt } from "./timers.ts";
 import { scheduleLossProbe } from "./tlp.ts";
 import { Limit, OPEN, RECOVERY, type SenderSock } from "./sender_sock.ts";
 import { pacingRate } from "./rto.ts";
@@ -29,8 +30,8 @@ export interface SegmentSink {
 
 /** Bytes that a writer puts in one skb (`tcp_xmit_size_goal`, net/ipv4/tcp.c). */
 export function sizeGoal(sk: SenderSock): number {
-  const { mss } = sk;
-  if (!sk.gso) return sk.mssNow;
+  const mss = sk.mssNow;
+  if (!sk.gso) return mss;
   let goal = sk.gsoMost;
   if (!sk.splitsWhenSent) {
     // Half a millisecond at twice the rate.
@@ -139,6 +140,7 @@ export function writeXmit(
         len,
         mss,
         last,
+        pushAll,
       );
       if (len > limit) {
         splitSkb(sk, writeQueue, skb, limit, mss);
@@ -238,15 +240,14 @@ function splitPoint(
   len: number,
   mss: number,
   last: boolean,
+  pushAll: boolean,
 ): number {
   if (most <= window && !last) return most;
   const needed = Math.min(len, window);
   if (most <= needed) return most;
   const partial = needed % mss;
-  // A small rest that Nagle would hold stays behind.
-  return partial > 0 && nagleHolds(sk) && needed > partial
-    ? needed - partial
-    : needed < len
+  // A small rest that Nagle would hold stays behind; else the window is filled to its last byte.
+  return partial > 0 && !pushAll && nagleHolds(sk) && needed > partial
     ? needed - partial
     : needed;
 }
@@ -336,6 +337,7 @@ function armProbe(sk: SenderSock, now: number): void {
   if (sk.packetsOut > 0 || sk.writeQueue.head === NONE) {
     sk.probeAt = Infinity;
   } else if (sk.probeAt === Infinity) {
-    sk.probeAt = now + (sk.localDrop ? 500 * MS : sk.rto * 2 ** sk.backoff);
+    const delay = sk.localDrop ? 500 * MS : sk.rto * 2 ** sk.backoff;
+    sk.probeAt = timerAt(now, delay, sk.jiffy);
   }
 }

@@ -301,6 +301,17 @@ function measureRatio(sk: ReceiverSock, skb: RxSkb, len: number): void {
   if (ratio === sk.scalingRatio) return;
   sk.scalingRatio = ratio;
   if (!sk.kernel.tcp.clampFollowsRatio) return;
-  sk.windowClamp = sk.win(sk.rcvbuf);
+  setWindowClamp(sk, sk.win(sk.rcvbuf));
   sk.rcvqSpace = Math.min(sk.rcvqSpace, sk.windowClamp);
+}
+
+// tcp_set_window_clamp: a clamp that rises frees the threshold up to what is advertised already.
+function setWindowClamp(sk: ReceiverSock, window: number): void {
+  const clamp = Math.max(window, Math.floor(sk.kernel.udp.minRcvbuf / 2));
+  const before = sk.windowClamp;
+  sk.windowClamp = clamp;
+  if (clamp < before) sk.rcvSsthresh = Math.min(sk.rcvSsthresh, clamp);
+  else if (clamp > before) {
+    sk.rcvSsthresh = Math.max(Math.min(sk.rcvWnd, clamp), sk.rcvSsthresh);
+  }
 }

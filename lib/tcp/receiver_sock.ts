@@ -72,6 +72,8 @@ export class ReceiverSock {
   readonly tick: number;
   /** Round-trip time of the handshake, ns. */
   handshakeRtt = 0;
+  /** Nanoseconds of a timer tick (1/HZ); 0 for timers without ticks. */
+  jiffy = 0;
 
   /** `advmss`, bytes. */
   advmss: number;

@@ -117,6 +117,8 @@ export class SenderSock {
   /** Nanoseconds of a clock tick of the RTT estimate. */
   readonly tick: number;
 
+  /** Nanoseconds of a timer tick (1/HZ); 0 for timers without ticks. */
+  jiffy = 0;
   /** `sk_sndbuf`, bytes. */
   sndbuf: number;
   /** `sk_wmem_queued`, bytes. */
@@ -298,7 +300,8 @@ function linearSize(
   gso: boolean,
   mss: number,
 ): number {
-  if (kernel.tcp.linear === 0) return sg ? 0 : mss;
+  // From 4.17 on the device copies what it cannot gather.
+  if (kernel.tcp.linear === 0) return 0;
   if (!sg) return mss;
   if (gso) return kernel.tcp.linear;
   const { pageSize, maxTcpHeader, maxSkbFrags } = kernel.build;

@@ -10,6 +10,7 @@ import { EVER_RETRANS } from "./send_pool.ts";
 import { MS } from "./receiver_sock.ts";
 import { CWR, OPEN, RTO_MIN, type SenderSock } from "./sender_sock.ts";
 import { NONE } from "./skb_list.ts";
+import { timerAt } from "./timers.ts";
 
 /** `TCP_DELACK_MAX`, ns: what one segment alone may wait for its ACK (up to 4.11). */
 const DELACK_MAX = 200 * MS;
@@ -44,7 +45,10 @@ export function scheduleLossProbe(sk: SenderSock, now: number): void {
     // More may be sent: the next segment will ask.
     if (sk.cwnd > sk.inFlight && sk.writeQueue.head !== NONE) return;
   } else if (sk.caState !== OPEN && sk.caState !== CWR) return;
-  sk.tlpAt = Math.min(now + probeTimeout(sk), Math.max(sk.rtoAt, now));
+  sk.tlpAt = Math.min(
+    timerAt(now, probeTimeout(sk), sk.jiffy),
+    Math.max(sk.rtoAt, now),
+  );
 }
 
 /**
