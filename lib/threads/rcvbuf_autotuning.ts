@@ -5,13 +5,13 @@
  * @module
  */
 
+import { runCells } from "../cells/run_cells.ts";
 import type { Table } from "../table.ts";
 import {
   type CellOutcome,
   type CellSpec,
   HOST,
   LATENCY_MS,
-  simulateCell,
 } from "./rcvbuf_autotuning_cells.ts";
 import { PLANS } from "./rcvbuf_autotuning_tables.ts";
 import type { ReproduceOptions, Thread } from "./thread.ts";
@@ -22,24 +22,39 @@ function work({ rttMs, seconds, tso }: CellSpec): number {
 }
 
 async function reproduce(
-  { onProgress }: ReproduceOptions = {},
+  { onProgress, workers, only }: ReproduceOptions = {},
 ): Promise<Table[]> {
+  const plans = PLANS.filter(({ id }) =>
+    only === undefined || only.includes(id)
+  );
   const specs = new Map<string, CellSpec>();
-  for (const plan of PLANS) {
+  for (const plan of plans) {
     for (const spec of plan.specs) specs.set(JSON.stringify(spec), spec);
   }
-  const all = [...specs].sort(([, a], [, b]) => work(b) - work(a));
-  const total = all.reduce((sum, [, spec]) => sum + work(spec), 0);
-  const outcomes = new Map<string, CellOutcome>();
+  const cells = [...specs.values()];
+  const total = cells.reduce((sum, spec) => sum + work(spec), 0);
   let done = 0;
-  for (const [key, spec] of all) {
-    outcomes.set(key, simulateCell(spec));
-    done += work(spec);
-    await onProgress?.(done / total);
-  }
-  return PLANS.map(({ make }) =>
+  const results = await runCells<CellSpec, CellOutcome>({
+    cells,
+    run: {
+      module: import.meta.resolve("./rcvbuf_autotuning_cells.ts"),
+      name: "simulateCell",
+    },
+    workers,
+    cost: work,
+    onDone: (i) => onProgress?.((done += work(cells[i]!)) / total),
+  });
+  const outcomes = new Map<string, CellOutcome>();
+  [...specs.keys()].forEach((key, i) => {
+    const { value, error } = results[i]!;
+    if (error !== undefined) throw new Error(`cell ${key}: ${error}`);
+    outcomes.set(key, value as CellOutcome);
+  });
+  const tables = plans.map(({ make }) =>
     make((spec) => outcomes.get(JSON.stringify(spec))!)
   );
+  if (total === 0) await onProgress?.(1);
+  return tables;
 }
 
 /** The thread, its figures and how they follow. */

@@ -31,6 +31,8 @@ export type Runs = (spec: CellSpec) => CellOutcome;
 
 /** A table and the runs it is made from. */
 export interface TablePlan {
+  /** The table's id. */
+  readonly id: string;
   /** Runs that it needs. */
   readonly specs: readonly CellSpec[];
   /** Makes it. */
@@ -75,11 +77,13 @@ function messageTable(tso: boolean, latencyMs: number): TablePlan {
   const specs = RTTS.flatMap((rtt) =>
     NUMBERS.map((column) => messageSpec(tso, column, rtt, latencyMs))
   );
+  const id = latencyMs > 0 ? `tso-${name}-latency` : `tso-${name}`;
   return {
+    id,
     specs,
     make: (runs) =>
       table({
-        id: latencyMs > 0 ? `tso-${name}-latency` : `tso-${name}`,
+        id,
         title: `netperf over virtio, 60 s, TSO/GSO ${name}` +
           (latencyMs > 0
             ? `; ${latencyMs} ms of host latency in each RTT`
@@ -117,6 +121,7 @@ const EXPLAINED_SPECS = DELAYED.flatMap((rtt) =>
 );
 
 const limits: TablePlan = {
+  id: "limits",
   specs: EXPLAINED_SPECS,
   make: (runs) =>
     table({
@@ -148,6 +153,7 @@ function impliedWindow(mbit: number, rttMs: number): number {
 }
 
 const windows: TablePlan = {
+  id: "implied-windows",
   specs: EXPLAINED_SPECS,
   make: (runs) =>
     table({
@@ -172,6 +178,7 @@ const windows: TablePlan = {
 };
 
 const initial: TablePlan = {
+  id: "initial-buffers",
   specs: [],
   make: () => {
     const of = (column: 1 | 2 | 3, maxTcpHeader: number) =>
@@ -206,6 +213,7 @@ const initial: TablePlan = {
 };
 
 const diagnosis: TablePlan = {
+  id: "truesize-diagnosis",
   specs: [],
   make: () => {
     const base = columnKernel(1);
@@ -281,11 +289,13 @@ function fix(tso: boolean): TablePlan {
     seconds: SHORT,
   });
   const rtts = RTTS.filter((rtt) => rtt >= 25);
+  const id = `fix-tso-${tso ? "on" : "off"}`;
   return {
+    id,
     specs: rtts.flatMap((rtt) => drivers.map((driver) => spec(driver, rtt))),
     make: (runs) =>
       table({
-        id: `fix-tso-${tso ? "on" : "off"}`,
+        id,
         title: `The fix replayed: second half of ${SHORT} s, TSO/GSO ${
           tso ? "on" : "off"
         }`,
@@ -342,6 +352,7 @@ const claims: TablePlan = (() => {
     ],
   ];
   return {
+    id: "claims",
     specs: rows.flatMap(([, spec]) => CLAIM_RTTS.map(spec)),
     make: (runs) =>
       table({
@@ -380,6 +391,7 @@ const hypotheses: TablePlan = (() => {
     ["a loss every 10.5 s", (rttMs) => ({ ...on, rttMs, lossEvery: 10.5 })],
   ];
   return {
+    id: "hypotheses",
     specs: DELAYED.flatMap((rtt) => columns.map(([, spec]) => spec(rtt))),
     make: (runs) =>
       table({
@@ -422,6 +434,7 @@ const choices: TablePlan = (() => {
     rttMs: number,
   ): CellSpec => ({ ...messageSpec(tso, column, rttMs), ...variant });
   return {
+    id: "choices",
     specs: variants.flatMap(([, variant]) =>
       streams.flatMap(([, tso, column]) =>
         CLAIM_RTTS.map((rtt) => spec(variant, tso, column, rtt))
