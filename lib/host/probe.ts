@@ -71,8 +71,8 @@ export interface HostFacts {
 }
 
 /**
- * Values of MAX_HEADER (include/linux/netdevice.h, 6.18): 32, 48, 96 or 128 for the link layers that are configured in,
- * each with 48 more where tunnels are.
+ * Values of MAX_HEADER (include/linux/netdevice.h): 32, 96 or 128 by the link layers that are configured in (48 in old
+ * releases), and 48 more where tunnels are.
  */
 const MAX_HEADERS = [32, 48, 80, 96, 128, 144, 176];
 
