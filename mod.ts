@@ -209,6 +209,14 @@ export {
   slubPartialInSlabs,
 } from "./lib/patches/slab_bulk.ts";
 export {
+  virtioAutoTune,
+  virtioCoalesceRxFrags,
+  virtioHeaderRoom,
+  virtioHoleTruesize,
+  virtioMtuBuffers,
+  virtioSmallRings,
+} from "./lib/patches/virtio_net_buffers.ts";
+export {
   skbPageFragRefillV1,
   skbPageFragRefillV2,
   skbPageFragRefillV3,
@@ -313,7 +321,21 @@ export {
   pagePoolReceive,
   type PagePoolReceiveOptions,
 } from "./lib/drivers/page_pool.ts";
-export { HeldPackets } from "./lib/drivers/held_packets.ts";
+export {
+  PagePoolRing,
+  PagePoolRingCounters,
+  type PagePoolRingOptions,
+} from "./lib/drivers/page_pool_ring.ts";
+export {
+  HeldPackets,
+  type PageReferences,
+} from "./lib/drivers/held_packets.ts";
+export {
+  BigRing,
+  BigRingCounters,
+  type BigRingOptions,
+} from "./lib/drivers/virtio_big_ring.ts";
+export type { ReceiveRing } from "./lib/drivers/receive_ring.ts";
 
 export {
   type PacketOptions,
@@ -322,10 +344,49 @@ export {
 } from "./lib/experiments/packet_options.ts";
 export {
   type ReceiveStrategy,
-  type SweepOptions,
-  type SweepSeries,
   truesizeSweep,
-} from "./lib/experiments/sweep.ts";
+  type TruesizeSweepOptions,
+  type TruesizeSweepSeries,
+} from "./lib/experiments/truesize_sweep.ts";
+export {
+  type ReceiveEra,
+  receiveRing,
+  type ReceiveYear,
+  receiveYears,
+  type ReceiveYearsOptions,
+} from "./lib/experiments/receive_years.ts";
+export {
+  type BlockPlace,
+  BUFFER_SOURCES,
+  type BufferSource,
+  bufferSource,
+  type BufferSourceKind,
+  type BufferSourceOptions,
+  type CutBlock,
+  cutBlock,
+} from "./lib/experiments/buffer_source.ts";
+export {
+  type MemoryStress,
+  memoryStress,
+  type MemoryStressOptions,
+} from "./lib/experiments/memory_stress.ts";
+export {
+  type MixedLifetimes,
+  mixedLifetimes,
+  type MixedLifetimesOptions,
+} from "./lib/experiments/mixed_lifetimes.ts";
+export {
+  PAGE_FRAG_IMPLEMENTATIONS,
+  type PageFragImplementation,
+  pageFragImplementation,
+  type PageFragImplementationOptions,
+  type PageFragImplementationResult,
+} from "./lib/experiments/page_frag_implementations.ts";
+export { virtioEras } from "./lib/threads/virtio_eras.ts";
+export {
+  type BufferCost,
+  bufferCost,
+} from "./lib/threads/virtio_receive_buffers.ts";
 export {
   sendFragments,
   type SendFragmentsOptions,
@@ -423,7 +484,7 @@ export {
   plotSweep,
   type PlotSweepOptions,
   receiveStrategies,
-} from "./lib/view/sweep.ts";
+} from "./lib/view/truesize_sweep.ts";
 export { type Progress, progress } from "./lib/view/progress.ts";
 export { html, markdown, show, type Showable } from "./lib/view/show.ts";
 export { VhostRing, type VhostRingOptions } from "./lib/drivers/vhost_ring.ts";
@@ -500,14 +561,20 @@ export {
   ewmaAdd,
   mergeableBufferLength,
   type MergeableBufferOptions,
+  mergeableMinBufLen,
   virtioBig,
   type VirtioBigOptions,
   virtioMergeable,
   type VirtioMergeableOptions,
+  virtioOverlong,
   virtioSmall,
   type VirtioSmallOptions,
 } from "./lib/drivers/virtio_net.ts";
-export { MergeableRing, type RingMemory } from "./lib/drivers/virtio_ring.ts";
+export {
+  MergeableRing,
+  type RingBuffer,
+  type RingMemory,
+} from "./lib/drivers/virtio_ring.ts";
 export {
   MergeableRingCounters,
   type MergeableRingOptions,
@@ -525,6 +592,12 @@ export {
 } from "./lib/patches/rcvbuf_autotuning.ts";
 
 export { netperf } from "./lib/experiments/netperf.ts";
+export {
+  type TcpFill,
+  tcpFill,
+  type TcpFillOptions,
+  type TcpFillRow,
+} from "./lib/experiments/tcp_fill.ts";
 export type {
   NetemOptions,
   NetperfOptions,
@@ -543,6 +616,57 @@ export type { TcpCounters } from "./lib/tcp/counters.ts";
 export { windowCap, type WindowCapOptions } from "./lib/tcp/window_cap.ts";
 export { EventQueue, type EventSource } from "./lib/sim/event_queue.ts";
 
+export {
+  type CellFunction,
+  type CellSource,
+  type Outcome,
+  runCells,
+  type RunCellsOptions,
+} from "./lib/cells/run_cells.ts";
+export type {
+  CellOf,
+  SweepCell,
+  SweepOver,
+  SweepValue,
+} from "./lib/sweep/grid.ts";
+export type { Lab } from "./lib/sweep/lab.ts";
+export { defineSweep, type SweepDefinition } from "./lib/sweep/definition.ts";
+export {
+  type ShardResult,
+  sweep,
+  type SweepOptions,
+  type SweepShardOptions,
+} from "./lib/sweep/sweep.ts";
+export {
+  type CellResult,
+  type Grid,
+  type SweepPlotOptions,
+  SweepResult,
+  type SweepResultRow,
+  type SweepRow,
+  type SweepTableOptions,
+} from "./lib/sweep/result.ts";
+export {
+  type MergedSweep,
+  mergeShards,
+  type NamedShard,
+  parseShard,
+  type Shard,
+  type ShardFile,
+  shardFromEnvironment,
+} from "./lib/sweep/shard.ts";
+export {
+  defineRxStrategy,
+  type RxBuffer,
+  type RxBufferSetup,
+  RxStrategy,
+  type RxStrategyDefinition,
+} from "./lib/drivers/rx_strategy.ts";
+export {
+  RxStrategyRing,
+  RxStrategyRingCounters,
+  type RxStrategyRingOptions,
+} from "./lib/drivers/rx_strategy_ring.ts";
 export { HostFormatError, type HostLine } from "./lib/host/text.ts";
 export {
   readSs,

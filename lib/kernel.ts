@@ -266,6 +266,13 @@ export interface VirtioFacts {
   readonly bufferAlign: number;
   /** Whether truesize counts the hole that a block's last buffer gets (4.13+). */
   readonly countsHole: boolean;
+  /** Whether the lower bound of an averaged buffer also follows from the ring's size (4.12+; `mergeable_min_buf_len`). */
+  readonly minByRing: boolean;
+  /**
+   * What happens where a device reports more bytes than were noted for a buffer: cut to it (up to 3.13), charged as
+   * reported (3.14 on), or the packet dropped (4.12+).
+   */
+  readonly overlong: "clamps" | "charged" | "drops";
   /** Whether a fragment with room for shared info becomes the head itself (5.13+). */
   readonly buildSkb: boolean;
   /** Bytes copied to the head when a packet stays paged: 128, or the Ethernet header once it does not fit. */

@@ -7,6 +7,7 @@ const ORDER = [
   "kernel",
   "table",
   "sim",
+  "cells",
   "mm",
   "net",
   "tcp",
@@ -18,6 +19,7 @@ const ORDER = [
   "threads",
   "host",
   "view",
+  "sweep",
 ];
 
 async function* sources(folder: URL): AsyncGenerator<URL> {

@@ -6,6 +6,8 @@
  */
 
 import { IxgbeRxRing } from "../drivers/ixgbe_ring.ts";
+import { RxStrategy } from "../drivers/rx_strategy.ts";
+import { RxStrategyRing } from "../drivers/rx_strategy_ring.ts";
 import { IxgbeTxRing } from "../drivers/ixgbe_tx.ts";
 import type { Kernel, NapiFacts } from "../kernel.ts";
 import { type KmemCache, kmemCache } from "../mm/kmem_cache.ts";
@@ -14,6 +16,7 @@ import { PageAllocator } from "../mm/page_alloc.ts";
 import { PageFragCache } from "../mm/page_frag_cache.ts";
 import { flag, whole } from "../sim/check.ts";
 import { Napi } from "../net/napi.ts";
+import { Head } from "../net/skbuff.ts";
 import { Softirq } from "../net/softirq.ts";
 import { counted } from "../sim/counters.ts";
 import type { Work } from "../sim/cpu.ts";
@@ -36,6 +39,8 @@ export interface IpForwardOptions {
   readonly drop?: boolean | undefined;
   /** Bytes of each frame without its check sequence, 60 to 1,514; 60 when absent. */
   readonly frame?: number | undefined;
+  /** A receive strategy of one's own in place of ixgbe's. */
+  readonly strategy?: RxStrategy | undefined;
   /** Rules of the NAPI side to replace, for a what-if. */
   readonly rules?: Partial<NapiFacts> | undefined;
 }
@@ -80,6 +85,40 @@ function headCache(
   });
 }
 
+/** The head of a packet: what `napi_alloc_skb` is asked for, and whether its data are a page fragment. */
+interface PacketHead {
+  readonly size: number;
+  readonly fromFrags: boolean;
+}
+
+function ixgbeHead(kernel: Kernel): PacketHead {
+  // build_skb wraps the half page itself.
+  const fromFrags = kernel.ixgbe.rx !== "build_skb";
+  return { size: kernel.ixgbe.headerSize, fromFrags };
+}
+
+/** Fragments of the page-fragment cache are simulated; kmalloc'ed data and the ring's own buffers have no other user. */
+function strategyHead(
+  kernel: Kernel,
+  strategy: RxStrategy,
+  frame: number,
+): PacketHead {
+  const skb = strategy.receive(kernel, frame);
+  if (skb === null) {
+    throw new RangeError(
+      `receive strategy "${strategy.name}" drops frames of ${frame} bytes: there is nothing to forward`,
+    );
+  }
+  const fromFrags = skb.headKind === Head.PAGE_FRAG;
+  const { netSkbPad, netIpAlign } = kernel.skb;
+  return {
+    size: fromFrags
+      ? Math.max(0, skb.end - netSkbPad - netIpAlign)
+      : kernel.ixgbe.headerSize,
+    fromFrags,
+  };
+}
+
 const MAX_LAG = 6;
 
 /** One queue in, one queue out, one CPU. */
@@ -87,7 +126,7 @@ class Forwarder {
   readonly cache: MeteredCache;
   readonly napi: Napi;
   readonly softirq: Softirq;
-  readonly rx: IxgbeRxRing;
+  readonly rx: IxgbeRxRing | RxStrategyRing;
   readonly tx: IxgbeTxRing;
   readonly frags: PageFragCache;
   readonly device: number;
@@ -96,6 +135,8 @@ class Forwarder {
   readonly #perPoll: number;
   readonly #drop: boolean;
   readonly #frame: number;
+  /** Bytes that `napi_alloc_skb` is asked for. */
+  readonly #headSize: number;
   /** Packets sent in each of the last polls: a delay line. */
   readonly #sent: Int32Array;
   #at = 0;
@@ -111,16 +152,26 @@ class Forwarder {
       headCache(kernel, options.allocator ?? "slub"),
     );
     this.frags = new PageFragCache(pages);
-    const builds = kernel.ixgbe.rx === "build_skb";
+    const { strategy } = options;
+    if (strategy !== undefined && !(strategy instanceof RxStrategy)) {
+      throw new TypeError(
+        `strategy must be what defineRxStrategy gives, got ${String(strategy)}`,
+      );
+    }
+    const head = strategy === undefined
+      ? ixgbeHead(kernel)
+      : strategyHead(kernel, strategy, this.#frame);
+    this.#headSize = head.size;
     this.napi = new Napi({
       kernel,
       cache: this.cache,
-      // build_skb wraps the half page itself.
-      frags: builds ? undefined : this.frags,
+      frags: head.fromFrags ? this.frags : undefined,
       rules: options.rules,
     });
     this.softirq = new Softirq(this.napi);
-    this.rx = new IxgbeRxRing(pages);
+    this.rx = strategy === undefined
+      ? new IxgbeRxRing(pages)
+      : new RxStrategyRing(pages, strategy);
     this.tx = new IxgbeTxRing(this.napi);
     this.#sent = new Int32Array(lag + 1);
     this.device = this.softirq.napiAdd((budget) => this.#poll(budget));
@@ -147,11 +198,11 @@ class Forwarder {
 
   #receive(count: number): void {
     const { napi, rx, tx } = this;
-    const { headerSize } = rx.kernel.ixgbe;
+    const headSize = this.#headSize;
     const frame = this.#frame;
     this.packets += count;
     for (let i = 0; i < count; i++) {
-      const skb = napi.napiAllocSkb(headerSize);
+      const skb = napi.napiAllocSkb(headSize);
       if (skb < 0 || rx.receive(frame) === 0) {
         this.lost++;
         if (skb >= 0) napi.heads.kfreeSkb(skb, 0);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { RxStrategy } from "../drivers/rx_strategy.ts";
 import type { TunOptions } from "../drivers/tun.ts";
 import type { Kernel } from "../kernel.ts";
 import type { SocketKind } from "../net/sock.ts";
@@ -31,8 +32,8 @@ export type PacketPath = typeof packetPaths[number];
 export interface PacketOptions {
   /** The kernel that builds and receives it. */
   readonly kernel: Kernel;
-  /** How it arrives. */
-  readonly path: PacketPath;
+  /** How it arrives; a receive strategy of one's own stands for its driver. */
+  readonly path: PacketPath | RxStrategy;
   /** Transport protocol; UDP by default. */
   readonly protocol?: "udp" | "tcp" | undefined;
   /** Payload of the datagram or segment, bytes. */
@@ -69,8 +70,10 @@ export interface PacketOptions {
 export interface PacketSetup {
   /** The kernel. */
   readonly kernel: Kernel;
-  /** The path. */
-  readonly path: PacketPath;
+  /** The path; `strategy` where {@linkcode PacketSetup.strategy} receives. */
+  readonly path: PacketPath | "strategy";
+  /** The receive strategy, on path `strategy` alone. */
+  readonly strategy: RxStrategy | undefined;
   /** The protocol. */
   readonly protocol: "udp" | "tcp";
   /** Payload, bytes. */
@@ -195,19 +198,25 @@ export function packetSetup(
       }`,
     );
   }
-  if (!packetPaths.includes(options.path)) {
+  const strategy = options.path instanceof RxStrategy
+    ? options.path
+    : undefined;
+  const path = strategy === undefined
+    ? options.path as PacketPath
+    : "strategy" as const;
+  // A text "strategy" is no path.
+  if (strategy === undefined && !packetPaths.includes(path as PacketPath)) {
     throw new RangeError(
       `${who}(): unknown path ${JSON.stringify(options.path)}; known are ${
         packetPaths.join(", ")
-      }`,
+      }, and what defineRxStrategy gives`,
     );
   }
-  if (options.path === "page-pool" && !kernel.pagePool.fragments) {
+  if (path === "page-pool" && !kernel.pagePool.fragments) {
     throw new RangeError(
       `${who}(): path "page-pool" needs 5.15 or later, kernel is ${kernel.name}`,
     );
   }
-  const { path } = options;
   const payload = whole("payload", options.payload, 0, MAX_PAYLOAD, who);
   const protocol = oneOf(who, "protocol", options.protocol, PROTOCOLS, "udp");
   const ip = oneOf(who, "ip", options.ip, VERSIONS, 4);
@@ -239,6 +248,7 @@ export function packetSetup(
   return {
     kernel,
     path,
+    strategy,
     protocol,
     payload,
     ip,

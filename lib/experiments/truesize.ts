@@ -49,6 +49,12 @@ function outputDevice(setup: PacketSetup): OutputDevice {
     : vethDevice(setup.mtu, setup.sg);
 }
 
+/** Bytes of headers that the stack pulls into the head of a frame, link and network header of a UDP packet's. */
+function headersOf({ ip, protocol, tcpHeader }: PacketSetup): number {
+  return ETHERNET_HEADER + (ip === 4 ? IPV4_HEADER : IPV6_HEADER) +
+    (protocol === "tcp" ? tcpHeader : UDP_HEADER);
+}
+
 /** The skb that the driver of the path makes of one Ethernet frame, or the error of the write that carries it. */
 function receiveFrame(
   setup: PacketSetup,
@@ -76,6 +82,8 @@ function receiveFrame(
       return ixgbeReceive(kernel, frame, { mtu: setup.mtu });
     case "page-pool":
       return pagePoolReceive(kernel, frame);
+    case "strategy":
+      return setup.strategy!.receive(kernel, frame, headersOf(setup));
     case "netdev-alloc-skb":
       return skbPut(netdevAllocSkb(kernel, frame), frame);
     default:

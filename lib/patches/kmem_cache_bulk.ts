@@ -23,12 +23,10 @@ function fact<T>(value: T, file: string, symbol: string): Fact<T> {
 }
 
 function fits(
-  name: string,
   merged: (napi: NapiFacts) => boolean,
   needsCache: boolean,
 ): (kernel: Kernel) => string | undefined {
   return (kernel) => {
-    if (kernel.patches.includes(name)) return "it is applied already";
     if (merged(kernel.napi)) {
       return "already merged, or replaced by what came later";
     }
@@ -66,7 +64,7 @@ export const bulkFreeInfrastructure: Patch = definePatch({
   fits: (kernel) =>
     tooOld(kernel)
       ? "there is no napi_alloc_skb yet"
-      : fits("bulkFreeInfrastructure", (r) => r.skbCacheSize > 0, false)(
+      : fits((r) => r.skbCacheSize > 0, false)(
         kernel,
       ),
   changes: {
@@ -84,7 +82,7 @@ export const bulkFreeCompletionQueue: Patch = definePatch({
     "[PATCH 2/4] net: bulk free SKBs that were delay free'ed due to IRQ context",
   date: "2015-10-23",
   thread: THREAD,
-  fits: fits("bulkFreeCompletionQueue", (r) => r.netTxDefers, true),
+  fits: fits((r) => r.netTxDefers, true),
   changes: {
     napi: { netTxDefers: fact(true, DEV, "net_tx_action") },
   },
@@ -98,7 +96,6 @@ export const ixgbeBulkFree: Patch = definePatch({
   date: "2015-10-23",
   thread: THREAD,
   fits: fits(
-    "ixgbeBulkFree",
     (r) => r.ixgbeFrees === "napi_consume_skb",
     true,
   ),
@@ -131,7 +128,7 @@ export const bulkAllocReuse: Patch = definePatch({
   subject: "[PATCH 4/4] net: bulk alloc and reuse of SKBs in NAPI context",
   date: "2015-10-23",
   thread: THREAD,
-  fits: fits("bulkAllocReuse", (r) => r.bulkAlloc > 0, true),
+  fits: fits((r) => r.bulkAlloc > 0, true),
   changes: {
     napi: { bulkAlloc: fact(8, SKBUFF, "napi_alloc_skb") },
   },
@@ -146,7 +143,7 @@ export const flushOnEveryExit: Patch = definePatch({
   subject: "net: properly flush delay-freed skbs",
   date: "2016-11",
   thread: THREAD,
-  fits: fits("flushOnEveryExit", (r) => r.keptWhenFull > 0, true),
+  fits: fits((r) => r.keptWhenFull > 0, true),
   changes: {
     napi: {
       flush: {

@@ -25,7 +25,6 @@ const VERSIONS = [
 function fits(version: number): (kernel: Kernel) => string | undefined {
   return (kernel) => {
     const applied = VERSIONS.findIndex((name) => kernel.patches.includes(name));
-    if (applied === version - 1) return "it is applied already";
     if (applied >= 0) {
       return applied < version - 1
         ? `v${version} replaces v${applied + 1}: apply it to the base`

@@ -33,10 +33,7 @@ function slabPatch(
     subject,
     date,
     thread: THREAD,
-    fits: (kernel) =>
-      kernel.patches.includes(name)
-        ? "it is applied already"
-        : fits(kernel, kernel.slub),
+    fits: (kernel) => fits(kernel, kernel.slub),
     changes: { slub },
   });
 }

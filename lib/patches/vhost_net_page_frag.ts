@@ -25,8 +25,7 @@ function seriesPatch(
     subject: `[PATCH net-next v4 ${subject}`,
     date: DATE,
     thread: THREAD,
-    fits: (kernel) =>
-      kernel.patches.includes(name) ? "it is applied already" : fits(kernel),
+    fits,
     changes,
   });
 }
@@ -198,10 +197,8 @@ export const pageFragZeroOffset: Patch = definePatch({
   subject: "mm: page_frag: use initial zero offset for page_frag_alloc_align()",
   date: "2024-10",
   thread: THREAD,
-  fits: ({ pageFragCache, patches }) =>
-    patches.includes("pageFragZeroOffset")
-      ? "it is applied already"
-      : pageFragCache.direction === "up"
+  fits: ({ pageFragCache }) =>
+    pageFragCache.direction === "up"
       ? pageFragCache.drain
         ? "already merged"
         : "its page_frag_cache is older than what the patch is written against"

@@ -264,6 +264,16 @@ export const linux_3_12: Release = firstRelease("3.12", {
       "drivers/net/virtio_net.c: add_recvbuf_mergeable",
       "no hole: whole pages",
     ),
+    minByRing: fact(
+      false,
+      "drivers/net/virtio_net.c: mergeable_min_buf_len",
+      "arrived in 4.12",
+    ),
+    overlong: fact(
+      "clamps",
+      "drivers/net/virtio_net.c: receive_mergeable",
+      TREE,
+    ),
     buildSkb: fact(false, "drivers/net/virtio_net.c: page_to_skb", TREE),
     pull: fact("128", "drivers/net/virtio_net.c: page_to_skb", TREE),
     goodCopyLen: fact(128, "drivers/net/virtio_net.c: GOOD_COPY_LEN", TREE),

@@ -15,11 +15,6 @@ export const linux_6_18: Release = laterRelease(linux_6_12, "6.18", {
       "net/ipv4/tcp_input.c: tcp_data_queue_ofo",
       "measured: packetdrill tcp_ooo_rcv_mss",
     ),
-    ingest: fact(
-      "rmem + len",
-      "net/ipv4/tcp_input.c: tcp_can_ingest",
-      "measured: packetdrill tcp_rcv_toobig; since 6.17",
-    ),
     dropsBeyondWindow: fact(
       true,
       "net/ipv4/tcp_input.c: tcp_sequence",

@@ -61,6 +61,11 @@ export class EventQueue {
     return id;
   }
 
+  /** When any source acts next, ns; Infinity for never. */
+  get nextAt(): number {
+    return this.#heap.length > 0 ? this.#times[this.#heap[0]!]! : Infinity;
+  }
+
   /** When a source acts next, ns. */
   timeOf(id: number): number {
     return this.#times[id]!;

@@ -68,6 +68,8 @@ export class TcpCounters {
   TCPHystartDelayDetect = 0;
   /** cwnd when it did, summed. */
   TCPHystartDelayCwnd = 0;
+  /** Tail loss probes sent. */
+  TCPLossProbes = 0;
   /** Zero-window probes sent. */
   TCPWinProbe = 0;
   /** Times that the local qdisc refused a segment. */

@@ -5,7 +5,7 @@
  */
 
 import type { CongestionControl } from "./cubic.ts";
-import { currentMss, type SegmentSink } from "./output.ts";
+import type { SegmentSink } from "./output.ts";
 import { markLost, splitSent } from "./scoreboard.ts";
 import { EVER_RETRANS, LOST, RETRANS, SACKED } from "./send_pool.ts";
 import {
@@ -27,6 +27,7 @@ function beginReduction(sk: SenderSock, cc: CongestionControl): void {
   sk.priorCwnd = sk.cwnd;
   sk.prrDelivered = 0;
   sk.prrOut = 0;
+  sk.tlpHighSeq = -1;
   sk.ssthresh = cc.onLoss();
 }
 
@@ -41,6 +42,21 @@ export function enterCwr(sk: SenderSock, cc: CongestionControl): void {
   sk.undoMarker = false;
   beginReduction(sk, cc);
   sk.caState = CWR;
+}
+
+/**
+ * A loss was repaired by its probe: the window is reduced at once, nothing is sent again.
+ *
+ * Models the end of `tcp_process_tlp_ack` (net/ipv4/tcp_input.c).
+ */
+export function reduceAtOnce(
+  sk: SenderSock,
+  cc: CongestionControl,
+  now: number,
+): void {
+  if (sk.caState >= CWR) return;
+  beginReduction(sk, cc);
+  endReduction(sk, now);
 }
 
 /**
@@ -103,7 +119,7 @@ function undo(sk: SenderSock): void {
  * @param now The time, ns.
  * @param delivered Segments newly reported as received.
  * @param advanced Whether `snd_una` moved.
- * @param echo The ACK's echoed timestamp, ns; -1 for none.
+ * @param echo The ACK's echoed timestamp, ms; -1 for none.
  */
 export function fastretransAlert(
   sk: SenderSock,
@@ -115,7 +131,7 @@ export function fastretransAlert(
 ): void {
   let fastRexmit = false;
   const spurious = sk.undoMarker && advanced && sk.firstRetransAt > 0 &&
-    echo >= 0 && echo < sk.firstRetransAt;
+    echo >= 0 && echo < Math.floor(sk.firstRetransAt / 1e6);
   if (spurious && sk.caState >= RECOVERY) {
     undo(sk);
     sk.caState = OPEN;
@@ -164,6 +180,7 @@ function enterRecovery(sk: SenderSock, cc: CongestionControl): void {
     beginReduction(sk, cc);
   } else sk.highSeq = sk.sndNxt;
   sk.caState = RECOVERY;
+  sk.tlpAt = Infinity;
   sk.retransHint = sk.rtxQueue.head;
 }
 
@@ -179,7 +196,7 @@ export function retransmitQueue(
 ): void {
   const { pool, rtxQueue } = sk;
   if (sk.lostOut <= sk.retransOut && sk.caState !== LOSS) return;
-  const mss = currentMss(sk);
+  const mss = sk.mssNow;
   let skb = sk.retransHint === NONE ? rtxQueue.head : sk.retransHint;
   for (; skb !== NONE; skb = pool.links.next[skb]!) {
     sk.retransHint = skb;
@@ -239,6 +256,8 @@ export function retransmitTimer(
   sk.rtoAt = Infinity;
   if (sk.packetsOut === 0) return;
   sk.counters.TCPTimeouts++;
+  sk.tlpAt = Infinity;
+  sk.tlpHighSeq = -1;
   if (sk.caState !== LOSS || sk.sndUna >= sk.highSeq) {
     sk.priorSsthresh = Math.max(sk.ssthresh, (sk.cwnd >> 1) + (sk.cwnd >> 2));
     sk.priorCwnd = sk.cwnd;

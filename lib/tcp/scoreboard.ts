@@ -7,7 +7,7 @@
 import { EVER_RETRANS, LOST, RETRANS, SACKED } from "./send_pool.ts";
 import type { SenderSock } from "./sender_sock.ts";
 import { NONE } from "./skb_list.ts";
-import { currentMss, splitSkb } from "./output.ts";
+import { splitSkb } from "./output.ts";
 
 /** Most that `reordering` may grow to (`tcp_max_reordering`). */
 const MAX_REORDERING = 300;
@@ -21,7 +21,7 @@ export function sackTag(
 ): void {
   const { pool, rtxQueue } = sk;
   if (end <= sk.sndUna || start >= sk.sndNxt) return;
-  const mss = currentMss(sk);
+  const mss = sk.mssNow;
   // Blocks mostly grow at the far end.
   let skb = sk.sackHint;
   if (skb === NONE || pool.seq[skb]! > start) skb = rtxQueue.head;

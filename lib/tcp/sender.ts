@@ -5,14 +5,20 @@
  */
 
 import { type CongestionControl, Cubic, Reno } from "./cubic.ts";
-import { type SegmentSink, writeXmit } from "./output.ts";
+import {
+  noteWindow,
+  type SegmentSink,
+  writeWakeup,
+  writeXmit,
+} from "./output.ts";
 import {
   enterCwr,
   fastretransAlert,
+  reduceAtOnce,
   retransmitQueue,
   retransmitTimer,
 } from "./recovery.ts";
-import { rttEstimate, updatePacingRate } from "./rto.ts";
+import { rttEstimate } from "./rto.ts";
 import { noteReordering, rackAdvance, sackTag } from "./scoreboard.ts";
 import { EVER_RETRANS, LOST, RETRANS, SACKED } from "./send_pool.ts";
 import {
@@ -26,6 +32,7 @@ import {
 } from "./sender_sock.ts";
 import { NONE } from "./skb_list.ts";
 import { checkSpace, sendmsg, wmemFree } from "./sndbuf.ts";
+import { lossProbeAcked, scheduleLossProbe, sendLossProbe } from "./tlp.ts";
 
 /** An ACK as it comes up from IP. Reused. */
 export class AckSegment {
@@ -33,9 +40,9 @@ export class AckSegment {
   ack = 0;
   /** Window, bytes. */
   window = 0;
-  /** Echoed timestamp, ns; -1 for none. */
+  /** Echoed timestamp, ms; -1 for none. */
   tsecr = -1;
-  /** The receiver's own timestamp, ns. */
+  /** The receiver's own timestamp, ms. */
   tsval = -1;
   /** SACK blocks. */
   readonly sackStart: Float64Array = new Float64Array(4);
@@ -43,6 +50,8 @@ export class AckSegment {
   readonly sackEnd: Float64Array = new Float64Array(4);
   /** How many. */
   sackCount = 0;
+  /** Whether the receiver reports a duplicate (DSACK). */
+  dsack = false;
 }
 
 /**
@@ -73,16 +82,16 @@ export class TcpSender {
     this.cc = options.congestionControl === "reno"
       ? new Reno(this.sk)
       : new Cubic(this.sk, options.hystart);
+    noteWindow(this.sk, options.peerWindow);
     if (options.handshakeRtt > 0) {
       rttEstimate(this.sk, options.handshakeRtt);
-      updatePacingRate(this.sk);
     }
   }
 
   /** When the next timer fires, ns. */
   get timerAt(): number {
     const { sk } = this;
-    return Math.min(sk.rtoAt, sk.probeAt, sk.reorderAt);
+    return Math.min(sk.rtoAt, sk.probeAt, sk.reorderAt, sk.tlpAt);
   }
 
   /**
@@ -114,7 +123,10 @@ export class TcpSender {
       fastretransAlert(sk, this.cc, now, 0, false, -1);
       if (sk.caState >= RECOVERY) retransmitQueue(sk, now, this.#sink);
     }
-    if (sk.rtoAt <= now) retransmitTimer(sk, this.cc, now, this.#sink);
+    if (sk.tlpAt <= now) sendLossProbe(sk, now, this.#sink);
+    else if (sk.rtoAt <= now) {
+      retransmitTimer(sk, this.cc, now, this.#sink);
+    }
     if (sk.probeAt <= now) this.#probe(now);
     this.#afterSending(now);
   }
@@ -128,7 +140,7 @@ export class TcpSender {
       sk.localDrop || sk.windowEnd > sk.pool.seq[sk.writeQueue.head]!
     ) {
       sk.localDrop = false;
-      writeXmit(sk, now, this.#sink, false, true);
+      writeWakeup(sk, now, this.#sink);
       if (sk.packetsOut > 0) return;
     }
     sk.counters.TCPWinProbe++;
@@ -153,8 +165,8 @@ export class TcpSender {
     const inFlightBefore = sk.inFlight;
     const advanced = ack > sk.sndUna;
     sk.sndWnd = window;
-    sk.lastTsecr = segment.tsval;
-    if (window > sk.maxWindow) sk.maxWindow = window;
+    if (sk.timestamps) sk.lastTsecr = segment.tsval;
+    if (window > sk.maxWindow) noteWindow(sk, window);
     if (sk.probeAt < Infinity && window > 0) {
       sk.probeAt = Infinity;
       sk.backoff = 0;
@@ -166,6 +178,9 @@ export class TcpSender {
     }
     const acked = advanced ? this.#cleanRtxQueue(now, ack) : 0;
     const delivered = sk.delivered - deliveredBefore;
+    if (lossProbeAcked(sk, ack, advanced, segment.dsack)) {
+      reduceAtOnce(sk, this.cc, now);
+    }
     const quiet = sk.caState === OPEN && segment.sackCount === 0;
     if (!quiet || sk.sackedOut > 0) {
       fastretransAlert(
@@ -177,10 +192,11 @@ export class TcpSender {
         segment.tsecr,
       );
     }
+    if (acked > 0) scheduleLossProbe(sk, now);
+    else if (sk.caState >= RECOVERY) sk.tlpAt = Infinity;
     if (acked > 0 && this.#mayRaise()) {
       if (this.#cwndLimited(inFlightBefore)) this.cc.avoid(now, acked);
     }
-    if (advanced || delivered > 0) updatePacingRate(sk);
     if (sk.caState >= RECOVERY) retransmitQueue(sk, now, this.#sink);
     writeXmit(sk, now, this.#sink);
     const wakes = advanced && checkSpace(sk);

@@ -68,3 +68,73 @@ Deno.test("a definition without a text or a test is refused", () => {
     "fits",
   );
 });
+
+const ownPatch = (changed: Partial<Record<keyof PatchDefinition, unknown>>) =>
+  definePatch({ ...DEFINITION, ...changed } as PatchDefinition);
+
+Deno.test("a patch is not applied twice, whatever its own test says", () => {
+  const patch = ownPatch({ fits: () => undefined });
+  assertThrows(
+    () => kernel("3.12").am(patch, patch),
+    Error,
+    "patch largerMinimum does not apply to 3.12: it is applied already",
+  );
+});
+
+Deno.test("what a patch's own code does wrong is said of the patch", () => {
+  const fact = DEFINITION.changes.skbPageFrag!.minimum!;
+  const cases: [Partial<Record<keyof PatchDefinition, unknown>>, string][] = [
+    [
+      {
+        fits: () => {
+          throw new Error("oops");
+        },
+      },
+      "patch largerMinimum: fits(kernel 3.12) threw Error: oops",
+    ],
+    [{ fits: () => false }, "fits must answer why it does not apply"],
+    [
+      { changes: { skbPageFrags: {} } },
+      "changes.skbPageFrags is no group of facts; there are page, slub",
+    ],
+    [
+      { changes: { skbPageFrag: { minimun: fact } } },
+      "changes.skbPageFrag.minimun is no fact; skbPageFrag has name, fits",
+    ],
+    [
+      { changes: { skbPageFrag: { minimum: 64 } } },
+      "changes.skbPageFrag.minimum.file must say where the value is from",
+    ],
+    [
+      { changes: { skbPageFrag: { minimum: { ...fact, value: "64" } } } },
+      "changes.skbPageFrag.minimum.value must be a number as 1 is, got string 64",
+    ],
+    [
+      { changes: { skbPageFrag: { minimum: { ...fact, value: () => NaN } } } },
+      "changes.skbPageFrag.minimum.value must be finite",
+    ],
+    [
+      {
+        changes: {
+          skbPageFrag: {
+            minimum: {
+              ...fact,
+              value: () => {
+                throw new RangeError("no such build");
+              },
+            },
+          },
+        },
+      },
+      "patch largerMinimum: changes threw RangeError: no such build",
+    ],
+  ];
+  for (const [changed, message] of cases) {
+    assertThrows(() => kernel("3.12").am(ownPatch(changed)), Error, message);
+  }
+  assertThrows(
+    () => ownPatch({ changes: undefined }),
+    TypeError,
+    "changes must be facts by group",
+  );
+});

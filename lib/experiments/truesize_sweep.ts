@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { Kernel } from "../kernel.ts";
 import { type PacketOptions, packetSetup } from "./packet_options.ts";
 import { whole } from "../sim/check.ts";
 import { truesizeOf } from "./truesize.ts";
@@ -19,7 +18,7 @@ export interface ReceiveStrategy extends Omit<PacketOptions, "payload"> {
 }
 
 /** What {@linkcode truesizeSweep} takes. */
-export interface SweepOptions {
+export interface TruesizeSweepOptions {
   /** The strategies to compare. */
   readonly strategies: readonly ReceiveStrategy[];
   /** First payload, bytes; 0 by default. */
@@ -31,7 +30,7 @@ export interface SweepOptions {
 }
 
 /** One strategy's costs; index i of each array belongs to the same payload. */
-export interface SweepSeries {
+export interface TruesizeSweepSeries {
   /** The strategy's name. */
   readonly label: string;
   /** Payloads, bytes. */
@@ -65,7 +64,9 @@ export interface SweepSeries {
  * assertEquals([...tap!.truesize], [704, 832, 896]);
  * ```
  */
-export function truesizeSweep(options: SweepOptions): SweepSeries[] {
+export function truesizeSweep(
+  options: TruesizeSweepOptions,
+): TruesizeSweepSeries[] {
   const { strategies } = options;
   if (!Array.isArray(strategies) || strategies.length === 0) {
     throw new TypeError(
@@ -91,14 +92,10 @@ export function truesizeSweep(options: SweepOptions): SweepSeries[] {
       ratio[i] = packet.ratio;
     }
     return {
-      label: label ?? strategyLabel(strategy.path, strategy.kernel),
+      label: label ?? `${strategy.path} ${strategy.kernel.name}`,
       payload,
       truesize,
       ratio,
     };
   });
-}
-
-function strategyLabel(path: string, kernel: Kernel): string {
-  return `${path} ${kernel.name}`;
 }

@@ -4,7 +4,10 @@
  * @module
  */
 
-import type { ReceiveStrategy, SweepSeries } from "../experiments/sweep.ts";
+import type {
+  ReceiveStrategy,
+  TruesizeSweepSeries,
+} from "../experiments/truesize_sweep.ts";
 import { kernel } from "../releases/mod.ts";
 import type { Figure } from "./figure.ts";
 import { plotLines } from "./lines.ts";
@@ -78,7 +81,7 @@ export interface PlotSweepOptions {
  * ```
  */
 export function plotSweep(
-  sweep: readonly SweepSeries[],
+  sweep: readonly TruesizeSweepSeries[],
   options: PlotSweepOptions,
 ): Promise<Figure> {
   const { title, subtitle, measured = {} } = options;
