@@ -303,13 +303,11 @@ class Fill {
     while (writes < most && stalled < stalls) {
       inTime = events.now - first < duration;
       if (!inTime) break;
-      const taken = this.#sender.writeNow(events.now, this.#writer, write);
+      const taken = this.#write(write);
       writes++;
       written += taken;
-      if (paced) {
-        if (!this.#wait(written)) stalled++;
-      } else events.run(events.now + gap);
-      if (taken < write) stalled++;
+      if (!paced) events.run(events.now + gap);
+      if (taken < write || paced && !this.#wait(written)) stalled++;
       const row = this.#row();
       increments.push(row.rmemAlloc - rows[rows.length - 1]!.rmemAlloc);
       rows.push(row);
@@ -332,6 +330,19 @@ class Fill {
       sender: { ...sk.counters },
     };
     return { ...result, drain: this.#drain() };
+  }
+
+  // A write that finds the send buffer full sleeps for room, as long as patience lasts.
+  #write(bytes: number): number {
+    const events = this.#events;
+    const until = events.now + this.#pace.patience;
+    let taken = this.#sender.writeNow(events.now, this.#writer, bytes);
+    while (taken < bytes && events.nextAt <= until) {
+      events.run(events.nextAt);
+      if (this.#writer.tcp.sk.nospace) continue;
+      taken += this.#sender.writeNow(events.now, this.#writer, bytes - taken);
+    }
+    return taken;
   }
 
   // Until the receiver has `bytes`, or patience ends.

@@ -62,6 +62,8 @@ export interface TcpFacts {
   readonly ingest: "rmem" | "rmem + len";
   /** Whether out-of-order segments open the window too. */
   readonly ofoGrowsWindow: boolean;
+  /** Whether out-of-order segments teach rcv_mss and the ratio, and the buffer makes room for what they span (6.16 and 6.17). */
+  readonly ofoTunesBuffer: boolean;
   /** Whether a segment that ends beyond the window is dropped while data is unread (6.17+). */
   readonly dropsBeyondWindow: boolean;
   /** Whether data at a closed window is dropped and counted (`TCPZeroWindowDrop`). */

@@ -64,6 +64,7 @@ export const tcp_3_12: Omit<Facts<TcpFacts>, "linear"> = {
   takesWhenEmpty: fact(false, "net/ipv4/tcp_input.c: tcp_data_queue", TREE),
   ingest: fact("rmem", "net/ipv4/tcp_input.c: tcp_try_rmem_schedule", TREE),
   ofoGrowsWindow: fact(false, "net/ipv4/tcp_input.c: tcp_data_queue_ofo", TREE),
+  ofoTunesBuffer: fact(false, "net/ipv4/tcp_input.c: tcp_data_queue_ofo", TREE),
   dropsBeyondWindow: fact(false, "net/ipv4/tcp_input.c: tcp_sequence", TREE),
   zeroWindowDrop: fact(false, "net/ipv4/tcp_input.c: tcp_data_queue", TREE),
   noMemoryZeroWindow: fact(

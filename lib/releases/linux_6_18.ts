@@ -10,10 +10,10 @@ const ROWS = "measured: every row of udp_truesize.json";
 /** Linux 6.18. */
 export const linux_6_18: Release = laterRelease(linux_6_12, "6.18", {
   tcp: {
-    ofoGrowsWindow: fact(
-      false,
+    ofoTunesBuffer: fact(
+      true,
       "net/ipv4/tcp_input.c: tcp_data_queue_ofo",
-      "measured: packetdrill tcp_ooo_rcv_mss",
+      "measured: packetdrill tcp_ooo_rcv_mss and tcp_ooo-before-and-after-accept",
     ),
     dropsBeyondWindow: fact(
       true,

@@ -17,8 +17,14 @@ import { spaceFromWin } from "./space.ts";
  * @param sk The socket.
  * @param skb The skb's shape.
  * @param len Payload, bytes.
+ * @param adjust Whether a head without payload may be left out of account; not for an skb queued out of order.
  */
-export function growWindow(sk: ReceiverSock, skb: RxSkb, len: number): void {
+export function growWindow(
+  sk: ReceiverSock,
+  skb: RxSkb,
+  len: number,
+  adjust = true,
+): void {
   const room = Math.min(sk.windowClamp, sk.space()) - sk.rcvSsthresh;
   if (room <= 0) return;
   if (sk.memory.pressure) {
@@ -28,7 +34,7 @@ export function growWindow(sk: ReceiverSock, skb: RxSkb, len: number): void {
     return;
   }
   let { truesize } = skb;
-  if (sk.growIgnoresHead && skb.linear === 0) {
+  if (adjust && sk.growIgnoresHead && skb.linear === 0) {
     const rest = truesize - skbTruesize(sk.kernel, skb.end);
     if (rest >= len) truesize = rest;
   }

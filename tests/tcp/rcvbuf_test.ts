@@ -127,7 +127,7 @@ function drs(
   sk.rcvRtt = 8 * rtt / sk.tick;
   let now = 1000 * MS;
   if (sk.kernel.tcp.drs === "twice copied") rcvSpaceAdjust(sk, now);
-  sk.rcvqTime = now;
+  sk.rcvqTime = Math.floor(now / sk.tick);
   return reads.map((copied) => {
     sk.copiedSeq += copied;
     sk.rcvNxt = sk.copiedSeq;
@@ -351,7 +351,7 @@ Deno.test("tcp_rcvbuf_low_rtt: at 100 us the buffer grows by a tenth of the wind
   sk.scalingRatio = 160;
   const buffers = [28960, 57920, 926720].map((copied, i) => {
     sk.rcvRtt = 8 * 100;
-    sk.rcvqTime = i * MS;
+    sk.rcvqTime = Math.floor(i * MS / sk.tick);
     sk.copiedSeq += copied;
     sk.rcvNxt = sk.copiedSeq;
     rcvSpaceAdjust(sk, (i + 1) * MS);
@@ -424,7 +424,7 @@ Deno.test("rcv_rtt_est of 6.18: the least sample first, one for each echo, none 
   const sk = receiverSock({ kernel: kernel("6.18") });
   sk.rcvMss = 1448;
   const sample = (echoMs: number, ms: number): number => {
-    sk.rxTsecr = echoMs * MS;
+    sk.rxTsecr = echoMs;
     rcvRttByTimestamp(sk, (echoMs + ms) * MS, 1448);
     return sk.rcvRtt / 8;
   };
@@ -440,7 +440,7 @@ Deno.test("rcv_rtt_est of 6.18: the least sample first, one for each echo, none 
   older.rcvMss = 1448;
   older.rcvNxt = 1;
   for (const [echo, ms] of [[2, 60], [3, 140]] as const) {
-    older.rxTsecr = echo * MS;
+    older.rxTsecr = echo;
     rcvRttByTimestamp(older, (echo + ms) * MS, 1448);
   }
   assertEquals(older.rcvRtt / 8, 70_000);

@@ -3,7 +3,7 @@ import { errorPercent, type Table } from "../../lib/table.ts";
 import { bufferCost } from "../../lib/threads/virtio_receive_buffers.ts";
 import { virtioReceiveBuffersThread as thread } from "../../lib/threads/virtio_receive_buffers.ts";
 import { virtioEras } from "../../lib/threads/virtio_eras.ts";
-import { truesizeSweep } from "../../lib/experiments/sweep.ts";
+import { truesizeSweep } from "../../lib/experiments/truesize_sweep.ts";
 
 const tables = await thread.reproduce();
 const of = (id: string): Table => tables.find((table) => table.id === id)!;
