@@ -712,3 +712,9 @@ export {
   type StructLayout,
   type StructMember,
 } from "./lib/host/kernel_types.ts";
+export {
+  type HostFacts,
+  hostKernel,
+  type NearestRelease,
+  nearestRelease,
+} from "./lib/host/probe.ts";
