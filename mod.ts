@@ -594,3 +594,22 @@ export {
   RxStrategyRingCounters,
   type RxStrategyRingOptions,
 } from "./lib/drivers/rx_strategy_ring.ts";
+export { type RxPath, RxSkb } from "./lib/net/rx_skb.ts";
+export {
+  compare,
+  Comparison,
+  type Divergence,
+  type FactDifference,
+} from "./lib/experiments/compare.ts";
+export {
+  type Counters,
+  type Workload,
+  type Workloads,
+  workloads,
+} from "./lib/experiments/workload.ts";
+export {
+  type Alone,
+  bisect,
+  Bisection,
+  type PatchOutcome,
+} from "./lib/experiments/bisect.ts";
