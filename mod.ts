@@ -718,3 +718,22 @@ export {
   type NearestRelease,
   nearestRelease,
 } from "./lib/host/probe.ts";
+export { type RxPath, RxSkb } from "./lib/net/rx_skb.ts";
+export {
+  compare,
+  Comparison,
+  type Divergence,
+  type FactDifference,
+} from "./lib/experiments/compare.ts";
+export {
+  type Counters,
+  type Workload,
+  type Workloads,
+  workloads,
+} from "./lib/experiments/workload.ts";
+export {
+  type Alone,
+  bisect,
+  Bisection,
+  type PatchOutcome,
+} from "./lib/experiments/bisect.ts";

@@ -15,7 +15,7 @@ import {
   skbAddRxFrag,
   skbPut,
   skbReserve,
-  SkBuff,
+  type SkBuff,
   truesizeOf,
   truesizeSweep,
 } from "@truesize/lab";
