@@ -105,6 +105,11 @@ export interface TcpFacts {
   readonly lossDetection: "fack" | "rack";
   /** How long a tail loss probe waits: at least 10 ms and 200 more for one segment, or 2 ms and `TCP_RTO_MIN` (4.12+). */
   readonly lossProbe: "2 rtt, 10 ms" | "2 rtt + 2 ms";
+  /**
+   * What PRR lets out below ssthresh: one segment more than was delivered, or that only with an ACK that advances and
+   * shows no new loss (4.3+).
+   */
+  readonly prr: "slow start" | "conservative";
   /** When `tcp_tso_should_defer` gives up waiting: after 2 jiffies, or 1 ms after the last data was sent. */
   readonly tsoDefer: "2 jiffies" | "1 ms";
   /** HyStart's delay threshold as a share of the least RTT: 16 or 8. */

@@ -102,6 +102,11 @@ export const tcp_3_12: Omit<Facts<TcpFacts>, "linear"> = {
     "net/ipv4/tcp_output.c: tcp_schedule_loss_probe",
     "3.12.24 tree",
   ),
+  prr: fact(
+    "slow start",
+    "net/ipv4/tcp_input.c: tcp_cwnd_reduction",
+    TREE,
+  ),
   tsoDefer: fact(
     "2 jiffies",
     "net/ipv4/tcp_output.c: tcp_tso_should_defer",

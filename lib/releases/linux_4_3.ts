@@ -9,6 +9,11 @@ const BULK = "the specification: the patches as posted on 2015-06-17";
 /** Linux 4.3: page frags count down, one attempt at a high order without reclaim. */
 export const linux_4_3: Release = laterRelease(linux_3_14, "4.3", {
   tcp: {
+    prr: fact(
+      "conservative",
+      "net/ipv4/tcp_input.c: tcp_cwnd_reduction",
+      "later trees; what counts as progress was an acknowledged retransmission at first: UNVERIFIED",
+    ),
     zeroWindow: fact(
       "sixteenth",
       "net/ipv4/tcp_output.c: __tcp_select_window",

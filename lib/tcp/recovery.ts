@@ -67,8 +67,14 @@ export function reduceAtOnce(
  * @param sk The socket.
  * @param delivered Segments that this ACK reports for the first time.
  * @param fastRexmit Whether at least one segment must leave.
+ * @param progress Whether `snd_una` moved and nothing more was found lost.
  */
-function reduce(sk: SenderSock, delivered: number, fastRexmit: boolean): void {
+function reduce(
+  sk: SenderSock,
+  delivered: number,
+  fastRexmit: boolean,
+  progress: boolean,
+): void {
   if (delivered <= 0 && !fastRexmit) return;
   const { inFlight } = sk;
   sk.prrDelivered += delivered;
@@ -78,9 +84,10 @@ function reduce(sk: SenderSock, delivered: number, fastRexmit: boolean): void {
       (sk.ssthresh * sk.prrDelivered + sk.priorCwnd - 1) / sk.priorCwnd,
     ) - sk.prrOut;
   } else {
+    const more = progress || sk.kernel.tcp.prr === "slow start" ? 1 : 0;
     send = Math.min(
       sk.ssthresh - inFlight,
-      Math.max(sk.prrDelivered - sk.prrOut, delivered) + 1,
+      Math.max(sk.prrDelivered - sk.prrOut, delivered) + more,
     );
   }
   sk.cwnd = Math.max(1, inFlight + Math.max(send, fastRexmit ? 1 : 0));
@@ -130,6 +137,7 @@ export function fastretransAlert(
   echo: number,
 ): void {
   let fastRexmit = false;
+  const lostBefore = sk.lostOut;
   const spurious = sk.undoMarker && advanced && sk.firstRetransAt > 0 &&
     echo >= 0 && echo < Math.floor(sk.firstRetransAt / 1e6);
   if (spurious && sk.caState >= RECOVERY) {
@@ -159,12 +167,12 @@ export function fastretransAlert(
       enterRecovery(sk, cc);
       fastRexmit = true;
     } else {
-      if (sk.caState === CWR) reduce(sk, delivered, false);
+      if (sk.caState === CWR) reduce(sk, delivered, false, advanced);
       else sk.caState = sk.sackedOut > 0 ? DISORDER : OPEN;
       return;
     }
   } else markLost(sk, now);
-  reduce(sk, delivered, fastRexmit);
+  reduce(sk, delivered, fastRexmit, advanced && sk.lostOut <= lostBefore);
 }
 
 function enterRecovery(sk: SenderSock, cc: CongestionControl): void {

@@ -194,8 +194,10 @@ export class TcpSender {
     }
     if (acked > 0) scheduleLossProbe(sk, now);
     else if (sk.caState >= RECOVERY) sk.tlpAt = Infinity;
-    if (acked > 0 && this.#mayRaise()) {
-      if (this.#cwndLimited(inFlightBefore)) this.cc.avoid(now, acked);
+    // From 4.6 on what counts is what this ACK reported for the first time.
+    const grown = sk.rack ? delivered : acked;
+    if (acked > 0 && grown > 0 && this.#mayRaise()) {
+      if (this.#cwndLimited(inFlightBefore)) this.cc.avoid(now, grown);
     }
     if (sk.caState >= RECOVERY) retransmitQueue(sk, now, this.#sink);
     writeXmit(sk, now, this.#sink);
@@ -215,6 +217,7 @@ export class TcpSender {
       const flags = pool.flags[skb]!;
       const segs = pool.segs[skb]!;
       const whole = pool.end[skb]! <= ack;
+      const start = pool.seq[skb]!;
       let gone = segs;
       if (!whole) {
         if (pool.seq[skb]! >= ack) break;
@@ -234,8 +237,8 @@ export class TcpSender {
       else {
         sk.delivered += gone;
         rackAdvance(sk, now, skb);
-        if (!(flags & EVER_RETRANS) && pool.end[skb]! <= sk.highestSack) {
-          noteReordering(sk, skb);
+        if (!(flags & EVER_RETRANS) && start < sk.highestSack) {
+          noteReordering(sk, start);
         }
       }
       if (flags & LOST) sk.lostOut -= gone;

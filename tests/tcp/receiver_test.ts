@@ -136,6 +136,10 @@ Deno.test("packetdrill tcp_rcv_wnd_shrink_nomem: over a buffer that was cut, dat
   assertEquals(receiver.acks.at(-1)!.window, 0);
 });
 
+Deno.test("packetdrill zerocopy/maxfrags: 17 fragments an skb", () => {
+  assertEquals(kernel("6.18").build.maxSkbFrags, 17);
+});
+
 Deno.test("an skb too large for what is left is dropped in silence up to 3.14, counted later, taken by an empty queue from 4.4 on", () => {
   for (
     const [name, taken, counted] of [
