@@ -23,6 +23,7 @@ import {
 } from "../../lib/experiments/stream_sockets.ts";
 import type { Kernel } from "../../lib/kernel.ts";
 import type { RxPath } from "../../lib/net/rx_skb.ts";
+import type { HostPrices } from "../../lib/path/host_prices.ts";
 import { Link } from "../../lib/path/link.ts";
 import { Packets } from "../../lib/path/packets.ts";
 import { ReceivingHost } from "../../lib/path/receiving_host.ts";
@@ -128,6 +129,7 @@ function randomRun(seed: number): Run {
       write: size(random, Math.ceil(bytes / 1000), 65536),
       bytes,
       nodelay: one(random, true, false),
+      host: random() < 0.3 ? slowHosts(random) : undefined,
       congestionControl: one(random, "cubic", "reno"),
       soRcvbuf: sometimes(size(random, 1, 200_000)),
       soSndbuf: sometimes(size(random, 1, 200_000)),
@@ -145,6 +147,20 @@ function randomRun(seed: number): Run {
     there: wire(random, hard),
     back: wire(random, hard),
   };
+}
+
+/** Hosts whose CPUs spend time: readers lag, and segments wait in the backlog. */
+function slowHosts(random: Random): NetperfOptions["host"] {
+  const prices = (): Partial<HostPrices> => ({
+    packet: size(random, 100, 100_000),
+    segment: size(random, 10, 1000),
+    ack: size(random, 10, 10_000),
+    byte: one(random, 0, 0.1, 10),
+    call: size(random, 100, 1e6),
+    wake: one(random, 0, 1000, 1e6),
+    cpus: one(random, 1, 2),
+  });
+  return { sender: prices(), receiver: prices() };
 }
 
 /** Charge and bytes of a queue. */
@@ -347,6 +363,7 @@ class Rig {
       packetsOut: tx.packetsOut,
       inFlight: tx.inFlight,
       ofo: rx.ofoQueue.length,
+      backlog: rx.backlogLen + rx.backlog.length,
       live: this.packets.live,
     };
     for (const [name, value] of Object.entries(zero)) {
@@ -378,18 +395,20 @@ Deno.test("bytes, memory and windows are conserved in 10,000 random runs", () =>
   let outOfOrder = 0;
   let pruned = 0;
   let probes = 0;
+  let backlogged = 0;
   for (let seed = 0; seed < RUNS; seed++) {
     const rig = new Rig(randomRun(seed));
     rig.play();
     retransmitted += rig.writer.tcp.sk.counters.RetransSegs;
     probes += rig.writer.tcp.sk.counters.TCPWinProbe;
     outOfOrder += rig.reader.tcp.sk.counters.TCPOFOQueue;
+    backlogged += rig.reader.tcp.sk.counters.TCPBacklogCoalesce;
     pruned += rig.reader.tcp.sk.counters.PruneCalled;
   }
   console.log(
-    `${RUNS} runs: ${retransmitted} segments sent again, ${outOfOrder} out of order, ${pruned} prunings, ${probes} window probes`,
+    `${RUNS} runs: ${retransmitted} segments sent again, ${outOfOrder} out of order, ${pruned} prunings, ${probes} window probes, ${backlogged} merged in a backlog`,
   );
   // The runs do what they are for.
   assert(retransmitted > RUNS && outOfOrder > RUNS && pruned > RUNS / 10);
-  assert(probes > RUNS / 10);
+  assert(probes > RUNS / 10 && backlogged > RUNS / 10);
 });
