@@ -93,8 +93,9 @@ export interface TcpFill {
   readonly rows: readonly TcpFillRow[];
   /** What each write added to `sk_rmem_alloc`, bytes. */
   readonly increments: readonly number[];
-  /** Writes made, and their bytes. */
+  /** Writes made. */
   readonly writes: number;
+  /** Their bytes. */
   readonly written: number;
   /** Whether time ended the fill, not a full buffer. */
   readonly stoppedByTime: boolean;
@@ -104,8 +105,9 @@ export interface TcpFill {
   readonly drain: readonly TcpFillRow[];
   /** The sender's `sk_wmem_queued`, bytes, after the fill. */
   readonly wmemQueued: number;
-  /** Counters of both ends, after the fill. */
+  /** The receiver's counters, after the fill. */
   readonly receiver: TcpCounters;
+  /** The sender's. */
   readonly sender: TcpCounters;
 }
 

@@ -29,7 +29,7 @@ export class RxSkb {
   /** Whether the sender holds the same data until it is acknowledged (loopback, veth). */
   shared = false;
   /** Where in the stream the shared part ends, if not at the skb's own end. */
-  sharedEnd = Infinity;
+  sharedEnd: number = Infinity;
 }
 
 /** Where received skbs come from. */

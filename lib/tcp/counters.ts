@@ -58,6 +58,8 @@ export class TcpCounters {
   TCPSlowStartRetrans = 0;
   /** Retransmission timeouts. */
   TCPTimeouts = 0;
+  /** Timeouts that found what was SACKed gone. */
+  TCPSACKReneging = 0;
   /** Reorderings noticed. */
   TCPSACKReorder = 0;
   /** Times that HyStart's ACK train ended slow start. */

@@ -18,6 +18,7 @@ import {
   RTO_MAX,
   type SenderSock,
 } from "./sender_sock.ts";
+import { MS } from "./receiver_sock.ts";
 import { NONE } from "./skb_list.ts";
 
 // tcp_init_cwnd_reduction
@@ -251,6 +252,18 @@ function retransmit(
 }
 
 /**
+ * An ACK stops in front of a segment that was SACKed: if that stays so for half a round trip, it is sent again.
+ *
+ * Models `tcp_check_sack_reneging` (net/ipv4/tcp_input.c, 3.17+; before, at once).
+ */
+export function checkReneging(sk: SenderSock, now: number): void {
+  const { head } = sk.rtxQueue;
+  if (head === NONE || !(sk.pool.flags[head]! & SACKED)) return;
+  sk.tlpAt = Infinity;
+  sk.rtoAt = now + Math.max(sk.srtt / 16 * sk.tick, 10 * MS);
+}
+
+/**
  * The retransmission timer fires.
  *
  * Models `tcp_retransmit_timer` (net/ipv4/tcp_timer.c) and `tcp_enter_loss` (net/ipv4/tcp_input.c).
@@ -278,8 +291,17 @@ export function retransmitTimer(
   sk.cwndCnt = 0;
   sk.retransOut = 0;
   sk.lostOut = 0;
+  // A first segment that was SACKed and is not acknowledged: the receiver has thrown away what it had promised.
+  const reneges = (pool.flags[rtxQueue.head]! & SACKED) !== 0;
+  if (reneges) {
+    sk.counters.TCPSACKReneging++;
+    sk.sackedOut = 0;
+    sk.sackHint = NONE;
+    sk.lostHint = NONE;
+    sk.highestSack = sk.sndUna;
+  }
   for (let skb = rtxQueue.head; skb !== NONE; skb = pool.links.next[skb]!) {
-    pool.flags[skb]! &= ~RETRANS;
+    pool.flags[skb]! &= reneges ? ~(RETRANS | SACKED) : ~RETRANS;
     if (pool.flags[skb]! & SACKED) continue;
     pool.flags[skb]! |= LOST;
     sk.lostOut += pool.segs[skb]!;

@@ -12,6 +12,7 @@ import {
   writeXmit,
 } from "./output.ts";
 import {
+  checkReneging,
   enterCwr,
   fastretransAlert,
   reduceAtOnce,
@@ -164,7 +165,11 @@ export class TcpSender {
     const deliveredBefore = sk.delivered;
     const inFlightBefore = sk.inFlight;
     const advanced = ack > sk.sndUna;
-    sk.sndWnd = window;
+    // tcp_may_update_window: of ACKs that overtook each other the larger window counts.
+    if (
+      advanced || window > sk.sndWnd ||
+      window === 0 && sk.kernel.tcp.noMemoryZeroWindow
+    ) sk.sndWnd = window;
     if (sk.timestamps) sk.lastTsecr = segment.tsval;
     if (window > sk.maxWindow) noteWindow(sk, window);
     if (sk.probeAt < Infinity && window > 0) {
@@ -192,8 +197,10 @@ export class TcpSender {
         segment.tsecr,
       );
     }
-    if (acked > 0) scheduleLossProbe(sk, now);
-    else if (sk.caState >= RECOVERY) sk.tlpAt = Infinity;
+    if (acked > 0) {
+      scheduleLossProbe(sk, now);
+      checkReneging(sk, now);
+    } else if (sk.caState >= RECOVERY) sk.tlpAt = Infinity;
     // From 4.6 on what counts is what this ACK reported for the first time.
     const grown = sk.rack ? delivered : acked;
     if (acked > 0 && grown > 0 && this.#mayRaise()) {
