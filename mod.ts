@@ -209,6 +209,14 @@ export {
   slubPartialInSlabs,
 } from "./lib/patches/slab_bulk.ts";
 export {
+  virtioAutoTune,
+  virtioCoalesceRxFrags,
+  virtioHeaderRoom,
+  virtioHoleTruesize,
+  virtioMtuBuffers,
+  virtioSmallRings,
+} from "./lib/patches/virtio_net_buffers.ts";
+export {
   skbPageFragRefillV1,
   skbPageFragRefillV2,
   skbPageFragRefillV3,
@@ -313,7 +321,21 @@ export {
   pagePoolReceive,
   type PagePoolReceiveOptions,
 } from "./lib/drivers/page_pool.ts";
-export { HeldPackets } from "./lib/drivers/held_packets.ts";
+export {
+  PagePoolRing,
+  PagePoolRingCounters,
+  type PagePoolRingOptions,
+} from "./lib/drivers/page_pool_ring.ts";
+export {
+  HeldPackets,
+  type PageReferences,
+} from "./lib/drivers/held_packets.ts";
+export {
+  BigRing,
+  BigRingCounters,
+  type BigRingOptions,
+} from "./lib/drivers/virtio_big_ring.ts";
+export type { ReceiveRing } from "./lib/drivers/receive_ring.ts";
 
 export {
   type PacketOptions,
@@ -326,6 +348,45 @@ export {
   type TruesizeSweepOptions,
   type TruesizeSweepSeries,
 } from "./lib/experiments/truesize_sweep.ts";
+export {
+  type ReceiveEra,
+  receiveRing,
+  type ReceiveYear,
+  receiveYears,
+  type ReceiveYearsOptions,
+} from "./lib/experiments/receive_years.ts";
+export {
+  type BlockPlace,
+  BUFFER_SOURCES,
+  type BufferSource,
+  bufferSource,
+  type BufferSourceKind,
+  type BufferSourceOptions,
+  type CutBlock,
+  cutBlock,
+} from "./lib/experiments/buffer_source.ts";
+export {
+  type MemoryStress,
+  memoryStress,
+  type MemoryStressOptions,
+} from "./lib/experiments/memory_stress.ts";
+export {
+  type MixedLifetimes,
+  mixedLifetimes,
+  type MixedLifetimesOptions,
+} from "./lib/experiments/mixed_lifetimes.ts";
+export {
+  PAGE_FRAG_IMPLEMENTATIONS,
+  type PageFragImplementation,
+  pageFragImplementation,
+  type PageFragImplementationOptions,
+  type PageFragImplementationResult,
+} from "./lib/experiments/page_frag_implementations.ts";
+export { virtioEras } from "./lib/threads/virtio_eras.ts";
+export {
+  type BufferCost,
+  bufferCost,
+} from "./lib/threads/virtio_receive_buffers.ts";
 export {
   sendFragments,
   type SendFragmentsOptions,
@@ -500,14 +561,20 @@ export {
   ewmaAdd,
   mergeableBufferLength,
   type MergeableBufferOptions,
+  mergeableMinBufLen,
   virtioBig,
   type VirtioBigOptions,
   virtioMergeable,
   type VirtioMergeableOptions,
+  virtioOverlong,
   virtioSmall,
   type VirtioSmallOptions,
 } from "./lib/drivers/virtio_net.ts";
-export { MergeableRing, type RingMemory } from "./lib/drivers/virtio_ring.ts";
+export {
+  MergeableRing,
+  type RingBuffer,
+  type RingMemory,
+} from "./lib/drivers/virtio_ring.ts";
 export {
   MergeableRingCounters,
   type MergeableRingOptions,
@@ -525,18 +592,26 @@ export {
 } from "./lib/patches/rcvbuf_autotuning.ts";
 
 export { netperf } from "./lib/experiments/netperf.ts";
+export {
+  type TcpFill,
+  tcpFill,
+  type TcpFillOptions,
+  type TcpFillRow,
+} from "./lib/experiments/tcp_fill.ts";
 export type {
   NetemOptions,
   NetperfOptions,
   StreamSysctl,
 } from "./lib/experiments/netperf_options.ts";
-export type {
-  FlowResult,
-  LimitShares,
-  Series,
-  SeriesName,
-  StreamResult,
+export {
+  type FlowResult,
+  type LimitShares,
+  SERIES,
+  type Series,
+  type SeriesName,
+  type StreamResult,
 } from "./lib/experiments/stream_result.ts";
+export type { RxPath, RxSkb } from "./lib/net/rx_skb.ts";
 export type { HostPrices } from "./lib/path/host_prices.ts";
 export type { LinkCounters } from "./lib/path/link.ts";
 export type { TcpCounters } from "./lib/tcp/counters.ts";
@@ -594,6 +669,57 @@ export {
   RxStrategyRingCounters,
   type RxStrategyRingOptions,
 } from "./lib/drivers/rx_strategy_ring.ts";
+export { HostFormatError, type HostLine } from "./lib/host/text.ts";
+export {
+  readSs,
+  type SsAddress,
+  type SsOutput,
+  type SsSocket,
+} from "./lib/host/ss.ts";
+export type { SsTcpInfo } from "./lib/host/ss_tcp.ts";
+export type { SkMem, SsTimer, SsUser } from "./lib/host/ss_words.ts";
+export { HostCounters, type UnnamedCounter } from "./lib/host/counters.ts";
+export { readNstat } from "./lib/host/nstat.ts";
+export { readNetstat } from "./lib/host/netstat.ts";
+export { readProcNet } from "./lib/host/proc_net.ts";
+export { readSockstat } from "./lib/host/sockstat.ts";
+export { readSlabinfo, type SlabinfoRow } from "./lib/host/slabinfo.ts";
+export { readSysSlab, type SysSlab } from "./lib/host/sys_slab.ts";
+export { type BuddyinfoZone, readBuddyinfo } from "./lib/host/buddyinfo.ts";
+export { HostSysctl, readSysctl } from "./lib/host/sysctl.ts";
+export {
+  type EthtoolFeature,
+  type EthtoolFeatures,
+  type EthtoolRings,
+  readEthtoolFeatures,
+  readEthtoolRings,
+} from "./lib/host/ethtool.ts";
+export {
+  type Capture,
+  type CapturedPacket,
+  type CaptureInterface,
+  type CaptureOptions,
+  type RawCapture,
+  type RawPacket,
+  readCapture,
+} from "./lib/host/capture.ts";
+export type { IpPacket } from "./lib/host/frame.ts";
+export { Btf } from "./lib/host/btf.ts";
+export { PaholeTypes, readPahole } from "./lib/host/pahole.ts";
+export {
+  buildFromTypes,
+  fromBtf,
+  fromPahole,
+  type KernelTypes,
+  type StructLayout,
+  type StructMember,
+} from "./lib/host/kernel_types.ts";
+export {
+  type HostFacts,
+  hostKernel,
+  type NearestRelease,
+  nearestRelease,
+} from "./lib/host/probe.ts";
 export { type RxPath, RxSkb } from "./lib/net/rx_skb.ts";
 export {
   compare,

@@ -3,6 +3,8 @@
 import { ixgbeReceive } from "../lib/drivers/ixgbe.ts";
 import { IxgbeRxRing } from "../lib/drivers/ixgbe_ring.ts";
 import { PagePool, pagePoolReceive } from "../lib/drivers/page_pool.ts";
+import { PagePoolRing } from "../lib/drivers/page_pool_ring.ts";
+import { BigRing } from "../lib/drivers/virtio_big_ring.ts";
 import {
   virtioBig,
   virtioMergeable,
@@ -42,9 +44,12 @@ const mergeable = (release: string, options = {}): MergeableRing =>
 const rings = {
   "empty loop": { receive: (frame: number) => frame, consume: () => 0 },
   "virtio 3.12, whole pages": mergeable("3.12"),
+  "virtio 3.14": mergeable("3.14"),
   "virtio 4.3": mergeable("4.3"),
   "virtio 6.8": mergeable("6.8"),
   "virtio 6.8, DMA records": mergeable("6.8", { dma: true }),
+  "virtio 6.8, big mode": new BigRing(new PageAllocator(kernel("6.8"))),
+  "page_pool 6.8": new PagePoolRing(new PageAllocator(kernel("6.8"))),
   "ixgbe 4.3": new IxgbeRxRing(new PageAllocator(kernel("4.3"))),
   "ixgbe 6.8": new IxgbeRxRing(new PageAllocator(kernel("6.8"))),
 };

@@ -3,12 +3,17 @@
 import { VhostNetPageFrag } from "../lib/drivers/vhost_net_page_frag.ts";
 import { VhostNetWorker } from "../lib/drivers/vhost_net_worker.ts";
 import { runVhostNetTest } from "../lib/experiments/vhost_net_test.ts";
+import { Gfp } from "../lib/mm/gfp.ts";
 import { PageAllocator } from "../lib/mm/page_alloc.ts";
+import { PageFrag } from "../lib/mm/page_frag.ts";
+import { PageFragCache } from "../lib/mm/page_frag_cache.ts";
 import { kernel } from "../lib/releases/mod.ts";
 
 const RELEASES = ["6.8", "6.12", "6.18"];
 const PACKETS = 10_000;
+const FRAGMENTS = 64_000;
 const BUFLEN = 768;
+const BEFORE = kernel("6.8");
 let sink = 0;
 
 for (const release of RELEASES) {
@@ -26,6 +31,52 @@ for (const release of RELEASES) {
   }, () => {
     for (let i = 0; i < PACKETS; i++) frag.free(frag.alloc(BUFLEN));
   });
+}
+
+// The three implementations that the thread counts, in the release before it. Each has a loop of its own, as its users do.
+const addresses = new Float64Array(64);
+const implementations: Record<string, (inFlight: number) => void> = {
+  vhost_net: (() => {
+    const frag = new VhostNetPageFrag(new PageAllocator(BEFORE));
+    return (inFlight) => {
+      for (let done = 0; done < FRAGMENTS; done += inFlight) {
+        for (let i = 0; i < inFlight; i++) addresses[i] = frag.alloc(BUFLEN);
+        for (let i = 0; i < inFlight; i++) frag.free(addresses[i]!);
+      }
+    };
+  })(),
+  skb_page_frag_refill: (() => {
+    const frag = new PageFrag(new PageAllocator(BEFORE));
+    return (inFlight) => {
+      for (let done = 0; done < FRAGMENTS; done += inFlight) {
+        for (let i = 0; i < inFlight; i++) {
+          frag.refill(BUFLEN, Gfp.GFP_KERNEL);
+          addresses[i] = frag.take(BUFLEN);
+        }
+        for (let i = 0; i < inFlight; i++) frag.free(addresses[i]!);
+      }
+    };
+  })(),
+  page_frag_cache: (() => {
+    const cache = new PageFragCache(new PageAllocator(BEFORE));
+    return (inFlight) => {
+      for (let done = 0; done < FRAGMENTS; done += inFlight) {
+        for (let i = 0; i < inFlight; i++) {
+          addresses[i] = cache.alloc(BUFLEN, Gfp.GFP_KERNEL, 64);
+        }
+        for (let i = 0; i < inFlight; i++) cache.free(addresses[i]!);
+      }
+    };
+  })(),
+};
+for (const inFlight of [1, 64]) {
+  for (const [name, run] of Object.entries(implementations)) {
+    Deno.bench(`${name}, ${inFlight} in flight`, {
+      group: `three implementations, ${inFlight} in flight`,
+      baseline: name === "vhost_net",
+      n: 20,
+    }, () => run(inFlight));
+  }
 }
 
 for (const release of RELEASES) {

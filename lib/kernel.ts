@@ -30,6 +30,14 @@ export interface Build {
   readonly maxSkbFrags: number;
   /** CPUs that SLUB counts when it chooses slab orders. */
   readonly cpus: number;
+  /** `sizeof(struct sk_buff)`, bytes: it grows with the features built in. */
+  readonly skBuff: number;
+  /** `sizeof(struct sk_buff_fclones)`, bytes. */
+  readonly skBuffFclones: number;
+  /** Offset of `frags` in `struct skb_shared_info`, bytes. */
+  readonly sharedInfoHeader: number;
+  /** `sizeof(skb_frag_t)`, bytes. */
+  readonly fragSize: number;
 }
 
 /** A {@linkcode Build} as a user gives it: what is absent or `undefined` takes the release's default. */
@@ -258,6 +266,13 @@ export interface VirtioFacts {
   readonly bufferAlign: number;
   /** Whether truesize counts the hole that a block's last buffer gets (4.13+). */
   readonly countsHole: boolean;
+  /** Whether the lower bound of an averaged buffer also follows from the ring's size (4.12+; `mergeable_min_buf_len`). */
+  readonly minByRing: boolean;
+  /**
+   * What happens where a device reports more bytes than were noted for a buffer: cut to it (up to 3.13), charged as
+   * reported (3.14 on), or the packet dropped (4.12+).
+   */
+  readonly overlong: "clamps" | "charged" | "drops";
   /** Whether a fragment with room for shared info becomes the head itself (5.13+). */
   readonly buildSkb: boolean;
   /** Bytes copied to the head when a packet stays paged: 128, or the Ethernet header once it does not fit. */

@@ -7,13 +7,16 @@
 import type { PageAllocator } from "../mm/page_alloc.ts";
 import { grownRing } from "../sim/grown.ts";
 
+/** Who takes references of blocks back. */
+export type PageReferences = Pick<PageAllocator, "putPage">;
+
 /** A queue of received packets with their page references; typed rings that double, nothing allocated a packet. */
 export class HeldPackets {
   /** Packets held. */
   packets = 0;
   /** Sum of their truesize, bytes. */
   truesize = 0;
-  readonly #pages: PageAllocator;
+  readonly #pages: PageReferences;
   readonly #cpu: number;
   // A packet is one entry (number of references, truesize), its references are as many entries of #pfns.
   #counts = new Int32Array(64);
@@ -27,10 +30,10 @@ export class HeldPackets {
   /**
    * None held.
    *
-   * @param pages The page allocator that the references belong to.
+   * @param pages The page allocator that the references belong to, or what else takes them back.
    * @param cpu CPU to whose lists freed pages go.
    */
-  constructor(pages: PageAllocator, cpu: number) {
+  constructor(pages: PageReferences, cpu: number) {
     this.#pages = pages;
     this.#cpu = cpu;
   }

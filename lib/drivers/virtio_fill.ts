@@ -8,23 +8,12 @@ import { Gfp } from "../mm/gfp.ts";
 import type { PageAllocator } from "../mm/page_alloc.ts";
 import { PageFrag } from "../mm/page_frag.ts";
 import { PageFragCache } from "../mm/page_frag_cache.ts";
+import type { RingBuffer } from "./receive_ring.ts";
 import { VIRTIO_NET_HDR } from "./virtio_buffer.ts";
 import type {
   MergeableRingCounters,
   MergeableRingSetup,
 } from "./virtio_ring_options.ts";
-
-/** Memory behind the buffers of a ring. */
-export interface RingMemory {
-  /** Buffers posted. */
-  readonly buffers: number;
-  /** Bytes that the device may write into them. */
-  readonly bytes: number;
-  /** Blocks of pages that they lie in. */
-  readonly blocks: number;
-  /** Bytes of these blocks. */
-  readonly blockBytes: number;
-}
 
 /** Buffers are whole pages (up to 3.12). */
 export const WHOLE_PAGES = 0;
@@ -174,20 +163,16 @@ export class MergeableBuffers {
     frag.offset = Math.min(blockOffset, frag.size);
   }
 
-  /** Memory behind the buffers that are posted now. */
-  memory(): RingMemory {
-    const seen = new Set<number>();
-    let bytes = 0;
-    let blockBytes = 0;
-    for (let i = 0; i < this.posted; i++) {
+  /** The buffers that are posted now, next one first. */
+  list(): RingBuffer[] {
+    return Array.from({ length: this.posted }, (_, i) => {
       const at = (this.next + i) & this.mask;
-      bytes += this.length[at]!;
-      const pfn = this.pfn[at]!;
-      if (seen.has(pfn)) continue;
-      seen.add(pfn);
-      blockBytes += this.pages.pageSize << this.pages.orderOf(pfn);
-    }
-    return { buffers: this.posted, bytes, blocks: seen.size, blockBytes };
+      return {
+        pfn: this.pfn[at]!,
+        offset: this.offset[at]!,
+        length: this.length[at]!,
+      };
+    });
   }
 
   /** Frees everything (`free_unused_bufs`, `free_receive_bufs`, `free_receive_page_frags`). */

@@ -166,6 +166,50 @@ export function virtioMergeable(
 }
 
 /**
+ * The skb of a packet for whose only buffer the device reports more bytes than the driver noted: a fault of the device, or
+ * (4.12) the hole that was handed out without being noted.
+ *
+ * Models the length checks of `receive_mergeable` (drivers/net/virtio_net.c): 3.13 cuts the length, 3.14 charges what was
+ * reported, later drivers drop the packet.
+ *
+ * @param kernel The kernel.
+ * @param reported Bytes that the device says it wrote, the virtio header included: 26 to 65,536.
+ * @param noted Bytes that were noted for the buffer; what a fresh ring has by default.
+ * @returns The skb, or null where the driver drops the packet.
+ * @throws {RangeError} An argument is out of range.
+ *
+ * @example 5,000 bytes in a buffer of 1,536
+ * ```ts
+ * import { kernel, virtioOverlong } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const charges = ["3.13", "3.14", "6.8"].map((name) => virtioOverlong(kernel(name), 5000)?.truesize);
+ * assertEquals(charges, [2304, 5768, undefined]);
+ * ```
+ */
+export function virtioOverlong(
+  kernel: Kernel,
+  reported: number,
+  noted: number = mergeableBufferLength(kernel, 0),
+): SkBuff | null {
+  whole("reported", reported, VIRTIO_NET_HDR + ETH_HLEN, 65536);
+  whole("noted", noted, VIRTIO_NET_HDR + ETH_HLEN, 65536);
+  if (reported <= noted) {
+    return virtioMergeable(kernel, reported - VIRTIO_NET_HDR, noted);
+  }
+  switch (kernel.virtio.overlong) {
+    case "clamps":
+      return virtioMergeable(kernel, noted - VIRTIO_NET_HDR, noted);
+    case "charged":
+      return virtioMergeable(kernel, reported - VIRTIO_NET_HDR, reported, {
+        nominal: noted,
+      });
+    case "drops":
+      return null;
+  }
+}
+
+/**
  * The skb of one frame in big mode: a chain of whole pages.
  *
  * Models `receive_big` and `page_to_skb` (drivers/net/virtio_net.c).

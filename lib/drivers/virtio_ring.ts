@@ -13,23 +13,24 @@ import { allocSkb, napiAllocSkb } from "../net/skbuff.ts";
 import { checkFrame, ETH_HLEN, FRAME_MAX } from "./frame.ts";
 import { HeldPackets } from "./held_packets.ts";
 import {
+  type ReceiveRing,
+  type RingBuffer,
+  type RingMemory,
+  ringMemory,
+} from "./receive_ring.ts";
+import {
   ewmaAdd,
   mergeableBufferLength,
   VIRTIO_NET_HDR,
 } from "./virtio_buffer.ts";
-import {
-  AVERAGED,
-  MergeableBuffers,
-  type RingMemory,
-  WHOLE_PAGES,
-} from "./virtio_fill.ts";
+import { AVERAGED, MergeableBuffers, WHOLE_PAGES } from "./virtio_fill.ts";
 import {
   MergeableRingCounters,
   type MergeableRingOptions,
   mergeableRingSetup,
 } from "./virtio_ring_options.ts";
 
-export type { RingMemory } from "./virtio_fill.ts";
+export type { RingBuffer, RingMemory } from "./receive_ring.ts";
 export {
   MergeableRingCounters,
   type MergeableRingOptions,
@@ -54,7 +55,7 @@ export {
  * assertEquals(charged.slice(19), [2816, 2304]);
  * ```
  */
-export class MergeableRing {
+export class MergeableRing implements ReceiveRing {
   /** The page allocator. */
   readonly pages: PageAllocator;
   /** The kernel, as the page allocator has it. */
@@ -72,6 +73,7 @@ export class MergeableRing {
   readonly #minimum: number;
   readonly #averaged: boolean;
   readonly #notesUsed: boolean;
+  readonly #dropsOverlong: boolean;
   readonly #coalesces: boolean;
   readonly #builds: boolean;
   readonly #copyMax: number;
@@ -106,7 +108,9 @@ export class MergeableRing {
     this.#cpu = setup.cpu;
     this.#minimum = setup.minimum;
     this.#averaged = this.#buffers.mode === AVERAGED;
-    this.#notesUsed = this.#averaged && !virtio.countsHole;
+    const hidesHole = this.#averaged && !virtio.countsHole;
+    this.#notesUsed = hidesHole && virtio.overlong === "charged";
+    this.#dropsOverlong = hidesHole && virtio.overlong === "drops";
     this.#coalesces = virtio.coalesces;
     this.#builds = virtio.buildSkb && skb.netIpAlign === 0;
     this.#copyMax = head.tailroom;
@@ -196,7 +200,12 @@ export class MergeableRing {
 
   /** Memory behind the buffers that are posted now: what a full ring costs before any packet arrives. */
   memory(): RingMemory {
-    return this.#buffers.memory();
+    return ringMemory(this.pages, this.buffers());
+  }
+
+  /** The buffers that are posted now, next one first. */
+  buffers(): RingBuffer[] {
+    return this.#buffers.list();
   }
 
   /** Frees what the ring and the stack hold (`virtnet_remove`). Further packets are an error. */
@@ -226,6 +235,9 @@ export class MergeableRing {
 
     let at = slots.next;
     let used = Math.min(length[at]!, rest);
+    if (this.#dropsOverlong && used > slots.truesize[at]!) {
+      return this.#drop(buffers);
+    }
     let room = this.#noted(at, used);
     let end = offset[at]! + used;
     let block = slots.take();
@@ -259,6 +271,9 @@ export class MergeableRing {
       }
       at = slots.next;
       used = Math.min(length[at]!, rest);
+      if (this.#dropsOverlong && used > slots.truesize[at]!) {
+        return this.#drop(buffers - i);
+      }
       room = this.#noted(at, used);
       const start = offset[at]!;
       const pfn = slots.take();
@@ -292,7 +307,7 @@ export class MergeableRing {
     return 0;
   }
 
-  // What a slot's used bytes are charged: up to 4.12 the hole counts only where the device wrote into it.
+  // What a slot's used bytes are charged: up to 4.11 the hole counts only where the device wrote into it.
   #noted(at: number, used: number): number {
     const noted = this.#buffers.truesize[at]!;
     return this.#notesUsed && used > noted ? used : noted;

@@ -6,6 +6,7 @@
 
 import type { Kernel } from "../kernel.ts";
 import { whole } from "../sim/check.ts";
+import { mergeableMinBufLen } from "./virtio_buffer.ts";
 
 /** How a {@linkcode MergeableRing} is made. An option given as `undefined` is absent. */
 export interface MergeableRingOptions {
@@ -22,7 +23,10 @@ export interface MergeableRingOptions {
   readonly refillAbove?: number | undefined;
   /** `mrg_avg_pkt_len` at the start, bytes; 0, no frame yet, by default. */
   readonly average?: number | undefined;
-  /** `min_buf_len`, bytes; default `kernel.virtio.bufferMin`. See `mergeableMinBufLen`. */
+  /**
+   * `min_buf_len`, bytes. Default: `kernel.virtio.bufferMin`, and from 4.12 on so much that a full ring holds the longest
+   * packet (`mergeableMinBufLen`).
+   */
   readonly minimum?: number | undefined;
   /** Slots that are not filled at the start; default 0. */
   readonly freeSlots?: number | undefined;
@@ -101,7 +105,7 @@ export function mergeableRingSetup(
     average: whole("options.average", options.average ?? 0, 0, 2 ** 20),
     minimum: whole(
       "options.minimum",
-      options.minimum ?? kernel.virtio.bufferMin,
+      options.minimum ?? minimumOf(kernel, size),
       0,
       65535,
     ),
@@ -115,6 +119,12 @@ export function mergeableRingSetup(
     dmaRecord: dma ? kernel.virtio.dmaRecord : 0,
     dmaShortens,
   };
+}
+
+function minimumOf({ virtio }: Kernel, size: number): number {
+  return virtio.minByRing
+    ? Math.max(virtio.bufferMin, mergeableMinBufLen(size))
+    : virtio.bufferMin;
 }
 
 /** What a {@linkcode MergeableRing} counts; all start at 0. */

@@ -6,16 +6,12 @@
 
 import { randomLcg } from "d3-random";
 import { type RxPath, RxTable } from "../net/rx_skb.ts";
-import { soRcvbuf } from "../net/sock.ts";
 import { Link, type LinkOptions } from "../path/link.ts";
 import { Packets } from "../path/packets.ts";
 import { type ReadingFlow, ReceivingHost } from "../path/receiving_host.ts";
 import { type FlowState, SendingHost } from "../path/sending_host.ts";
 import { EventQueue } from "../sim/event_queue.ts";
-import { soSndbuf } from "../tcp/initial_buffers.ts";
-import { mssOfMtu } from "../tcp/initial.ts";
 import { TcpMemory } from "../tcp/memory.ts";
-import { firstWindow, type ReceiverOptions } from "../tcp/receiver_sock.ts";
 import { Limit } from "../tcp/sender_sock.ts";
 import {
   isWire,
@@ -32,6 +28,7 @@ import {
   type Series,
   type StreamResult,
 } from "./stream_result.ts";
+import { receiverOptions, senderOptions } from "./stream_sockets.ts";
 import { receivedSkbs } from "./truesize.ts";
 
 /** How the receiver's driver holds a frame; null where the sender's own skbs arrive. */
@@ -89,6 +86,7 @@ class Stream {
       kernel: setup.receiver,
       path: rxPathOf(setup),
       splits: !setup.tso || !whole,
+      sg: setup.sg,
       gro: setup.gro,
       ring: setup.ring,
       prices: setup.receiverHost,
@@ -152,47 +150,12 @@ class Stream {
     index: number,
   ): void {
     const setup = this.#setup;
-    const mss = mssOfMtu(setup.mtu);
     const rtt = setup.delay + setup.latency;
-    const options: ReceiverOptions = {
-      kernel: setup.receiver,
-      rmem: setup.rmem,
-      rmemMax: setup.rmemMax,
-      lockedRcvbuf: setup.soRcvbuf === undefined
-        ? 0
-        : soRcvbuf(setup.receiver, setup.soRcvbuf, setup.rmemMax),
-      advWinScale: setup.advWinScale,
-      moderateRcvbuf: setup.moderateRcvbuf,
-      mss,
-      peerMss: mss,
-      timestamps: setup.timestamps,
-      passive: true,
-      memory: receiverMemory,
-    };
-    const lockedSndbuf = setup.soSndbuf === undefined
-      ? 0
-      : soSndbuf(setup.kernel, setup.soSndbuf, setup.wmemMax);
+    const options = receiverOptions(setup, receiverMemory);
     senderMemory.sockets++;
     receiverMemory.sockets++;
     const writer = this.sender.open(
-      {
-        kernel: setup.kernel,
-        wmem: setup.wmem,
-        lockedSndbuf,
-        peerMss: mss,
-        timestamps: setup.timestamps,
-        peerWindow: Math.min(firstWindow(options).rcvWnd, 65535),
-        tso: setup.tso,
-        gso: setup.gso,
-        sg: setup.sg,
-        congestionControl: setup.congestionControl,
-        hystart: setup.hystart,
-        ssthresh: setup.ssthresh,
-        gsoMaxSize: 65536,
-        nodelay: setup.nodelay,
-        handshakeRtt: rtt,
-        memory: senderMemory,
-      },
+      senderOptions(setup, options, senderMemory),
       setup.write,
       rtt / 2 + index * 1000,
       setup.bytes,

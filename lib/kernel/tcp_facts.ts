@@ -32,6 +32,8 @@ export interface TcpFacts {
     | "smooth"
     | "smooth, read only"
     | "rcvbuf_grow";
+  /** `net.ipv4.tcp_rcvbuf_low_rtt`, microseconds: below it `tcp_rcvbuf_grow` leaves less room; 0 where it is absent. */
+  readonly lowRtt: number;
   /** Whether a window is a fixed share of its memory (`tcp_adv_win_scale`) or the socket's own (`scaling_ratio`, 6.6+). */
   readonly space: "adv_win_scale" | "scaling_ratio";
   /** `scaling_ratio` of a new socket, of 256; 0 where it does not exist. */
@@ -60,6 +62,8 @@ export interface TcpFacts {
   readonly ingest: "rmem" | "rmem + len";
   /** Whether out-of-order segments open the window too. */
   readonly ofoGrowsWindow: boolean;
+  /** Whether out-of-order segments teach rcv_mss and the ratio, and the buffer makes room for what they span (6.16 and 6.17). */
+  readonly ofoTunesBuffer: boolean;
   /** Whether a segment that ends beyond the window is dropped while data is unread (6.17+). */
   readonly dropsBeyondWindow: boolean;
   /** Whether data at a closed window is dropped and counted (`TCPZeroWindowDrop`). */
@@ -99,6 +103,13 @@ export interface TcpFacts {
   readonly cwndLimited: "in flight" | "max packets out";
   /** How a loss is noticed: segments SACKed above it (FACK), or time (RACK, 4.18+). */
   readonly lossDetection: "fack" | "rack";
+  /** How long a tail loss probe waits: at least 10 ms and 200 more for one segment, or 2 ms and `TCP_RTO_MIN` (4.12+). */
+  readonly lossProbe: "2 rtt, 10 ms" | "2 rtt + 2 ms";
+  /**
+   * What PRR lets out below ssthresh: one segment more than was delivered, or that only with an ACK that advances and
+   * shows no new loss (4.3+).
+   */
+  readonly prr: "slow start" | "conservative";
   /** When `tcp_tso_should_defer` gives up waiting: after 2 jiffies, or 1 ms after the last data was sent. */
   readonly tsoDefer: "2 jiffies" | "1 ms";
   /** HyStart's delay threshold as a share of the least RTT: 16 or 8. */

@@ -28,6 +28,8 @@ export class RxSkb {
   fragList = false;
   /** Whether the sender holds the same data until it is acknowledged (loopback, veth). */
   shared = false;
+  /** Where in the stream the shared part ends, if not at the skb's own end. */
+  sharedEnd: number = Infinity;
 }
 
 /** Where received skbs come from. */
@@ -75,6 +77,7 @@ export class RxTable implements RxPath {
   readonly skb: RxSkb = new RxSkb();
   readonly #build: (payload: number) => SkBuff;
   readonly #kernel: Kernel;
+  #last = -1;
   // Fields of RxSkb by payload; truesize 0 where not built yet.
   readonly #truesize = new Int32Array(MOST);
   readonly #linear = new Int32Array(MOST);
@@ -103,6 +106,9 @@ export class RxTable implements RxPath {
 
   /** Describes the skb of a frame in {@linkcode RxTable.skb}. */
   receive(payload: number): void {
+    // A stream's frames are mostly of one size.
+    if (payload === this.#last) return;
+    this.#last = payload;
     const { skb } = this;
     if (this.#truesize[payload] === 0) this.#fill(payload);
     skb.truesize = this.#truesize[payload]!;

@@ -3,6 +3,7 @@
 import type { Patch } from "../kernel.ts";
 import * as kmemCacheBulk from "./kmem_cache_bulk.ts";
 import * as slabBulk from "./slab_bulk.ts";
+import * as virtioNetBuffers from "./virtio_net_buffers.ts";
 import {
   pageFragAlignArgument,
   pageFragCacheDrain,
@@ -44,4 +45,5 @@ export const patches: Readonly<Record<string, Patch>> = Object.freeze({
   vhostPageFrag,
   vhostNetTest,
   pageFragZeroOffset,
+  ...virtioNetBuffers,
 });

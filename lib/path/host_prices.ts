@@ -22,6 +22,14 @@ export interface HostPrices {
   readonly cpus: 1 | 2;
 }
 
+/**
+ * Whether a host's processes cost nothing: then every packet's turn can be worked out when it arrives, and the CPU needs
+ * no events of its own.
+ */
+export function processesAreFree(prices: HostPrices): boolean {
+  return prices.byte === 0 && prices.call === 0 && prices.wake === 0;
+}
+
 /** A host that costs no time. */
 export const FREE_HOST: HostPrices = {
   packet: 0,

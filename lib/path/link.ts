@@ -86,6 +86,8 @@ export class Link implements EventSource {
   readonly #inQueue = new PacketRing();
   readonly #nsPerByte: number;
   readonly #rolls: boolean;
+  // A delay line: nothing is held, lost or shaped.
+  readonly #plain: boolean;
   #busyUntil = 0;
   #lastTime = 0;
   #nextLoss: number;
@@ -105,6 +107,8 @@ export class Link implements EventSource {
     this.#nsPerByte = options.rate === Infinity ? 0 : 8e9 / options.rate;
     this.#rolls = options.loss > 0 || options.reorder > 0 || options.jitter > 0;
     this.#nextLoss = options.lossEvery;
+    this.#plain = !this.#rolls && options.limit === Infinity &&
+      this.#nsPerByte === 0 && options.lossEvery === Infinity;
   }
 
   /**
@@ -117,6 +121,16 @@ export class Link implements EventSource {
   send(now: number, packet: number): boolean {
     const options = this.#options;
     const { counters } = this;
+    if (this.#plain) {
+      counters.sent++;
+      const time = now + options.delay;
+      this.departure = time;
+      this.#ring.push(packet, time);
+      if (time < this.#events.timeOf(this.#id)) {
+        this.#events.set(this.#id, time);
+      }
+      return true;
+    }
     if (options.limit !== Infinity) {
       const inside = this.#inNetem;
       while (inside.headTime <= now) inside.shift();

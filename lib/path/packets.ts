@@ -13,6 +13,8 @@ const SACK_STRIDE = 8;
 export const PACKET_PUSH = 1;
 /** A zero-window probe. */
 export const PACKET_PROBE = 2;
+/** An ACK that reports a duplicate. */
+export const PACKET_DSACK = 4;
 
 /** All packets of a run. */
 export class Packets {
@@ -30,12 +32,14 @@ export class Packets {
   truesize: Int32Array = new Int32Array(256);
   /** Its page fragments at the sender. */
   frags: Uint8Array = new Uint8Array(256);
+  /** Where some page fragment of the sender begins in the stream, below 32,768. */
+  fragStart: Int32Array = new Int32Array(256);
   /** PACKET_* flags. */
   flags: Uint8Array = new Uint8Array(256);
-  /** Timestamp, ns. */
-  tsval: Float64Array = new Float64Array(256);
-  /** Echoed timestamp, ns; -1 for none. */
-  tsecr: Float64Array = new Float64Array(256);
+  /** Timestamp, ms. */
+  tsval: Int32Array = new Int32Array(256);
+  /** Echoed timestamp, ms; -1 for none. */
+  tsecr: Int32Array = new Int32Array(256);
   /** Window of an ACK, bytes. */
   window: Float64Array = new Float64Array(256);
   /** SACK blocks of an ACK. */
@@ -81,9 +85,10 @@ export class Packets {
     this.gsoSize = grown(new Int32Array(n), this.gsoSize);
     this.truesize = grown(new Int32Array(n), this.truesize);
     this.frags = grown(new Uint8Array(n), this.frags);
+    this.fragStart = grown(new Int32Array(n), this.fragStart);
     this.flags = grown(new Uint8Array(n), this.flags);
-    this.tsval = grown(new Float64Array(n), this.tsval);
-    this.tsecr = grown(new Float64Array(n), this.tsecr);
+    this.tsval = grown(new Int32Array(n), this.tsval);
+    this.tsecr = grown(new Int32Array(n), this.tsecr);
     this.window = grown(new Float64Array(n), this.window);
     this.sackCount = grown(new Uint8Array(n), this.sackCount);
     this.sacks = grown(new Float64Array(n * SACK_STRIDE), this.sacks);

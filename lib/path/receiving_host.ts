@@ -6,17 +6,24 @@
 
 import type { Kernel } from "../kernel.ts";
 import { GroSkb } from "../net/gro.ts";
-import { type RxPath, RxSkb } from "../net/rx_skb.ts";
-import { skbTruesize } from "../net/skbuff.ts";
+import type { RxPath, RxSkb } from "../net/rx_skb.ts";
 import type { EventQueue, EventSource } from "../sim/event_queue.ts";
+import { MsClock } from "../sim/ms_clock.ts";
 import type { AckSink } from "../tcp/acks.ts";
+import { blocksTouched } from "../tcp/frag_blocks.ts";
 import { addBacklog, releaseBacklog } from "../tcp/backlog.ts";
 import { RxSegment, TcpReceiver } from "../tcp/receiver.ts";
 import type { ReceiverOptions, ReceiverSock } from "../tcp/receiver_sock.ts";
-import type { HostPrices } from "./host_prices.ts";
+import { type HostPrices, processesAreFree } from "./host_prices.ts";
 import type { Link } from "./link.ts";
+import { LocalSkb } from "./local_skb.ts";
 import { PacketRing } from "./packet_ring.ts";
-import { PACKET_PROBE, PACKET_PUSH, type Packets } from "./packets.ts";
+import {
+  PACKET_DSACK,
+  PACKET_PROBE,
+  PACKET_PUSH,
+  type Packets,
+} from "./packets.ts";
 
 /** Packets that one NAPI poll takes (`NAPI_POLL_WEIGHT`). */
 const BUDGET = 64;
@@ -29,6 +36,8 @@ export interface ReceivingHostOptions {
   readonly path: RxPath | null;
   /** Whether aggregates arrive as single segments. */
   readonly splits: boolean;
+  /** Where the sender's own skbs arrive: whether its device has scatter-gather; true if absent. */
+  readonly sg?: boolean;
   /** GRO. */
   readonly gro: boolean;
   /** Packets that wait for the CPU at most. */
@@ -85,7 +94,9 @@ export class ReceivingHost implements AckSink {
   readonly #cpu: number;
   readonly #segment = new RxSegment();
   readonly #gro: GroSkb;
-  readonly #senderSkb = new RxSkb();
+  readonly #local: LocalSkb;
+  readonly #usesGro: boolean;
+  readonly #clock = new MsClock();
   #link!: Link;
   #busyUntil = 0;
   #flow = 0;
@@ -100,12 +111,12 @@ export class ReceivingHost implements AckSink {
     this.#events = events;
     this.#packets = packets;
     const { prices, kernel } = options;
-    this.#free = prices.packet === 0 && prices.segment === 0 &&
-      prices.ack === 0 && prices.byte === 0 && prices.call === 0 &&
-      prices.wake === 0;
-    this.#direct = this.#free && !options.gro;
+    this.#free = processesAreFree(prices);
+    // veth hands skbs to GRO where the sender's end has no TSO (veth_skb_is_eligible_for_gro).
+    this.#usesGro = options.gro && (options.path !== null || options.splits);
+    this.#direct = this.#free && !this.#usesGro;
     this.#gro = new GroSkb(kernel);
-    this.#senderSkb.shared = true;
+    this.#local = new LocalSkb(kernel, options.sg ?? true);
     this.#cpu = events.add({ fire: (now) => this.#poll(now) });
   }
 
@@ -130,18 +141,30 @@ export class ReceivingHost implements AckSink {
 
   /** A packet arrives from the link. */
   arrive(now: number, packet: number): void {
+    const waiting = this.#waiting;
     if (this.#direct) {
-      this.#deliverPacket(now, packet);
-      return;
+      // Those whose turn has come left the ring.
+      while (waiting.headTime <= now) waiting.shift();
     }
-    if (this.#waiting.length >= this.#options.ring) {
+    if (waiting.length >= this.#options.ring) {
       this.ringDrops++;
       this.#packets.free(packet);
       return;
     }
-    this.#waiting.push(packet, now);
+    if (this.#direct) {
+      const { packet: price, segment } = this.#options.prices;
+      const start = Math.max(this.#busyUntil, now);
+      const time = start + price + segment * (this.#packets.segs[packet]! - 1);
+      if (start > now) waiting.push(packet, start);
+      this.#busyUntil = time;
+      this.#deliverPacket(time, packet);
+      return;
+    }
+    waiting.push(packet, now);
     if (this.#events.timeOf(this.#cpu) === Infinity) {
-      this.#events.set(this.#cpu, Math.max(now, this.#busyUntil));
+      // An idle CPU takes a lone packet at once; GRO waits for what else arrives at this instant.
+      if (!this.#usesGro && this.#busyUntil <= now) this.#poll(now);
+      else this.#events.set(this.#cpu, Math.max(now, this.#busyUntil));
     }
   }
 
@@ -153,7 +176,7 @@ export class ReceivingHost implements AckSink {
       return;
     }
     const { prices } = this.#options;
-    let budget = this.#options.gro ? BUDGET : 1;
+    let budget = BUDGET;
     while (budget-- > 0 && this.#waiting.headTime <= time) {
       const packet = this.#waiting.shift();
       const segs = this.#packets.segs[packet]!;
@@ -189,6 +212,8 @@ export class ReceivingHost implements AckSink {
     segment.tsecr = packets.tsecr[packet]!;
     const push = (flags & PACKET_PUSH) !== 0;
     const gsoSize = packets.gsoSize[packet]!;
+    const { path } = this.#options;
+    this.#fragStart = packets.fragStart[packet]!;
     if (gsoSize > 0 && this.#options.splits) {
       packets.free(packet);
       for (let at = seq; at < end; at += gsoSize) {
@@ -197,21 +222,18 @@ export class ReceivingHost implements AckSink {
       }
       return;
     }
-    const { path } = this.#options;
-    if (path === null) {
-      const shape = this.#senderSkb;
-      const { kernel } = flow.tcp.sk;
-      shape.truesize = packets.truesize[packet]!;
-      shape.frags = packets.frags[packet]!;
-      shape.linear = Math.min(end - seq, kernel.tcp.linear);
-      shape.end = shape.truesize - (end - seq) + shape.linear -
-        skbTruesize(kernel, 0);
-      shape.moved = end - seq;
+    if (path === null && !this.#usesGro) {
+      const local = this.#local;
+      local.own(
+        end - seq,
+        packets.truesize[packet]!,
+        packets.frags[packet]!,
+      );
       packets.free(packet);
       this.#deliver(
         now,
         flow,
-        shape,
+        local.skb,
         seq,
         end,
         gsoSize,
@@ -235,11 +257,10 @@ export class ReceivingHost implements AckSink {
     segs: number,
     push: boolean,
   ): void {
-    const path = this.#options.path!;
     const len = end - seq;
-    path.receive(len);
-    if (!this.#options.gro) {
-      this.#deliver(now, flow, path.skb, seq, end, gsoSize, segs, push);
+    let skb = this.#describe(seq, end);
+    if (!this.#usesGro) {
+      this.#deliver(now, flow, skb, seq, end, gsoSize, segs, push);
       return;
     }
     const gro = this.#gro;
@@ -247,21 +268,22 @@ export class ReceivingHost implements AckSink {
     if (gro.segs > 0) {
       if (
         this.#groFlow === flow && this.#groEnd === seq &&
-        size === this.#groSize && gsoSize === 0 &&
-        gro.merge(path.skb, len, flow.tcp.sk.timestamps ? 66 : 54)
+        size <= this.#groSize && gsoSize === 0 &&
+        gro.merge(skb, len, flow.tcp.sk.timestamps ? 66 : 54)
       ) {
         this.#groEnd = end;
         this.#groPush ||= push;
-        if (push) this.#flushGro(now);
+        // A shorter segment is the last one of its burst.
+        if (push || size < this.#groSize) this.#flushGro(now);
         return;
       }
       const { tsval, tsecr } = this.#segment;
       this.#flushGro(now);
       this.#segment.tsval = tsval;
       this.#segment.tsecr = tsecr;
-      path.receive(len);
+      skb = this.#describe(seq, end);
     }
-    gro.start(path.skb, len);
+    gro.start(skb, len);
     this.#groFlow = flow;
     this.#groSeq = seq;
     this.#groEnd = end;
@@ -272,6 +294,21 @@ export class ReceivingHost implements AckSink {
     if (push || gsoSize > 0) this.#flushGro(now, gsoSize, segs);
   }
 
+  // The skb of a frame; one that comes from GRO was made the receiver's own (skb_unclone in veth_xdp_rcv).
+  #describe(seq: number, end: number): RxSkb {
+    const { path } = this.#options;
+    if (path !== null) {
+      path.receive(end - seq);
+      return path.skb;
+    }
+    this.#local.segment(
+      end - seq,
+      blocksTouched(seq, end, this.#fragStart),
+    );
+    return this.#local.skb;
+  }
+
+  #fragStart = 0;
   #groFlow: ReadingFlow | null = null;
   #groSeq = 0;
   #groEnd = 0;
@@ -355,19 +392,8 @@ export class ReceivingHost implements AckSink {
     if (prices.cpus === 1) {
       // The softirq comes first.
       const ready = Math.max(this.#busyUntil, now);
-      if (this.#waiting.headTime <= ready || ready > now) {
-        this.#events.set(
-          flow.reader,
-          Math.max(
-            ready,
-            this.#events.timeOf(this.#cpu) < Infinity
-              ? this.#events.timeOf(this.#cpu)
-              : ready,
-          ),
-        );
-        if (this.#waiting.headTime > ready) {
-          this.#events.set(flow.reader, ready);
-        }
+      if (ready > now) {
+        this.#events.set(flow.reader, ready);
         return;
       }
     }
@@ -418,7 +444,8 @@ export class ReceivingHost implements AckSink {
     packets.gsoSize[packet] = 0;
     packets.window[packet] = window;
     packets.tsecr[packet] = sk.timestamps ? sk.tsRecent : -1;
-    packets.tsval[packet] = now;
+    packets.tsval[packet] = this.#clock.of(now);
+    packets.flags[packet] = sk.dsackEnd > sk.dsackStart ? PACKET_DSACK : 0;
     const count = sk.sackCount;
     packets.sackCount[packet] = count;
     const at = packets.sackAt(packet);
@@ -426,12 +453,8 @@ export class ReceivingHost implements AckSink {
       packets.sacks[at + 2 * i] = sk.sackStart[i]!;
       packets.sacks[at + 2 * i + 1] = sk.sackEnd[i]!;
     }
-    let time = now;
-    if (!this.#free) {
-      this.#busyUntil = Math.max(this.#busyUntil, now) +
-        this.#options.prices.ack;
-      time = this.#busyUntil;
-    }
+    const time = Math.max(this.#busyUntil, now) + this.#options.prices.ack;
+    this.#busyUntil = time;
     if (!this.#link.send(time, packet)) packets.free(packet);
   }
 }

@@ -5,14 +5,21 @@
  */
 
 import type { EventQueue, EventSource } from "../sim/event_queue.ts";
+import { MsClock } from "../sim/ms_clock.ts";
 import { AckSegment, TcpSender } from "../tcp/sender.ts";
 import type { SenderOptions, SenderSock } from "../tcp/sender_sock.ts";
 import type { SegmentSink } from "../tcp/output.ts";
+import { FRAG_BLOCK } from "../tcp/frag_blocks.ts";
 import { PUSH } from "../tcp/send_pool.ts";
-import type { HostPrices } from "./host_prices.ts";
+import { type HostPrices, processesAreFree } from "./host_prices.ts";
 import type { Link } from "./link.ts";
 import { PacketRing } from "./packet_ring.ts";
-import { PACKET_PROBE, PACKET_PUSH, type Packets } from "./packets.ts";
+import {
+  PACKET_DSACK,
+  PACKET_PROBE,
+  PACKET_PUSH,
+  type Packets,
+} from "./packets.ts";
 
 /** How a sender's skbs travel. */
 export type Travel = "whole" | "split at arrival" | "split before the link";
@@ -59,7 +66,7 @@ export class SendingHost implements SegmentSink {
   readonly #events: EventQueue;
   readonly #packets: Packets;
   readonly #prices: HostPrices;
-  readonly #free: boolean;
+  readonly #direct: boolean;
   readonly #travel: Travel;
   /** Whether the device's queue holds skbs against the socket (TSQ). */
   readonly #ownsQueue: boolean;
@@ -68,6 +75,7 @@ export class SendingHost implements SegmentSink {
   readonly #completions = new PacketRing();
   readonly #completion: number;
   readonly #ack = new AckSegment();
+  readonly #clock = new MsClock();
   #link!: Link;
   #busyUntil = 0;
   #processUntil = 0;
@@ -89,9 +97,7 @@ export class SendingHost implements SegmentSink {
     this.#prices = prices;
     this.#travel = travel;
     this.#ownsQueue = ownsQueue;
-    this.#free = prices.packet === 0 && prices.segment === 0 &&
-      prices.ack === 0 && prices.byte === 0 && prices.call === 0 &&
-      prices.wake === 0;
+    this.#direct = processesAreFree(prices);
     this.#cpu = events.add({ fire: (now) => this.#softirq(now) });
     this.#completion = events.add({ fire: (now) => this.#completed(now) });
   }
@@ -129,13 +135,15 @@ export class SendingHost implements SegmentSink {
 
   /** An ACK arrives from the link. */
   arrive(now: number, packet: number): void {
-    if (this.#free) {
-      this.#handleAck(now, packet);
+    if (this.#direct) {
+      this.#busyUntil = Math.max(this.#busyUntil, now) + this.#prices.ack;
+      this.#handleAck(this.#busyUntil, packet);
       return;
     }
     this.#waiting.push(packet, now);
     if (this.#events.timeOf(this.#cpu) === Infinity) {
-      this.#events.set(this.#cpu, Math.max(now, this.#busyUntil));
+      if (this.#busyUntil <= now) this.#softirq(now);
+      else this.#events.set(this.#cpu, this.#busyUntil);
     }
   }
 
@@ -159,6 +167,7 @@ export class SendingHost implements SegmentSink {
     segment.tsecr = packets.tsecr[packet]!;
     segment.tsval = packets.tsval[packet]!;
     segment.sackCount = packets.sackCount[packet]!;
+    segment.dsack = (packets.flags[packet]! & PACKET_DSACK) !== 0;
     const at = packets.sackAt(packet);
     for (let i = 0; i < segment.sackCount; i++) {
       segment.sackStart[i] = packets.sacks[at + 2 * i]!;
@@ -192,22 +201,26 @@ export class SendingHost implements SegmentSink {
       return;
     }
     do {
-      if (flow.left === 0) flow.left = Math.min(flow.write, flow.budget);
       if (flow.left === 0) {
-        flow.asleep = true;
-        break;
+        flow.left = Math.min(flow.write, flow.budget);
+        if (flow.left === 0) {
+          flow.asleep = true;
+          break;
+        }
+        time += prices.call + flow.left * prices.byte;
       }
-      time += prices.call + flow.left * prices.byte;
       if (prices.cpus === 1) this.#busyUntil = time;
       this.#flow = index;
       const taken = flow.tcp.write(time, flow.left);
       flow.left -= taken;
       flow.budget -= taken;
       if (flow.left > 0) {
-        flow.asleep = true;
+        // sk_stream_wait_memory lets go of the socket and looks again before it sleeps: ACKs that came meanwhile may
+        // have made room for an skb, and then the writer goes on without waiting for a third of the buffer.
+        flow.asleep = taken === 0 || this.#direct;
         break;
       }
-    } while (this.#free);
+    } while (this.#direct);
     this.#processUntil = time;
     this.#events.set(
       flow.writer,
@@ -243,12 +256,8 @@ export class SendingHost implements SegmentSink {
     const { pool } = sk;
     const { packet: price, segment } = this.#prices;
     const segs = pool.segs[skb]!;
-    let time = now;
-    if (!this.#free) {
-      this.#busyUntil = Math.max(this.#busyUntil, now) + price +
-        segment * (segs - 1);
-      time = this.#busyUntil;
-    }
+    const time = Math.max(this.#busyUntil, now) + price + segment * (segs - 1);
+    this.#busyUntil = time;
     if (this.#travel === "split before the link" && segs > 1) {
       return this.#xmitSplit(time, now, sk, skb);
     }
@@ -310,8 +319,9 @@ export class SendingHost implements SegmentSink {
     packets.gsoSize[packet] = segs > 1 ? sk.mss : 0;
     packets.truesize[packet] = truesize;
     packets.frags[packet] = frags;
+    packets.fragStart[packet] = sk.fragStart % FRAG_BLOCK;
     packets.flags[packet] = push ? PACKET_PUSH : 0;
-    packets.tsval[packet] = tsval;
+    packets.tsval[packet] = this.#clock.of(tsval);
     packets.tsecr[packet] = sk.lastTsecr;
     if (this.#link.send(time, packet)) return true;
     packets.free(packet);
@@ -327,7 +337,7 @@ export class SendingHost implements SegmentSink {
     packets.segs[packet] = 1;
     packets.gsoSize[packet] = 0;
     packets.flags[packet] = PACKET_PROBE;
-    packets.tsval[packet] = now;
+    packets.tsval[packet] = this.#clock.of(now);
     packets.tsecr[packet] = -1;
     if (!this.#link.send(now, packet)) packets.free(packet);
   }

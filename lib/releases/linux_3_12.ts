@@ -10,12 +10,9 @@ import { fact, firstRelease, type Release } from "./release.ts";
 const TREE = "v3.12.10 tree";
 
 /** `skb_shared_info` with its fragment array, rounded up to a cache line, bytes. */
-export function sharedInfoSize(
-  build: Build,
-  header: number,
-  frag: number,
-): number {
-  return alignUp(header + frag * build.maxSkbFrags, build.cacheLine);
+export function sharedInfoSize(build: Build): number {
+  const { sharedInfoHeader, fragSize, maxSkbFrags, cacheLine } = build;
+  return alignUp(sharedInfoHeader + fragSize * maxSkbFrags, cacheLine);
 }
 
 /** Linux 3.12. */
@@ -84,12 +81,12 @@ export const linux_3_12: Release = firstRelease("3.12", {
     ),
     fragSize: fact(16, "include/linux/skbuff.h: skb_frag_t", TREE),
     skBuffAligned: fact(
-      (b) => alignUp(232, b.cacheLine),
+      (b) => alignUp(b.skBuff, b.cacheLine),
       "include/linux/skbuff.h: SKB_TRUESIZE",
       TREE,
     ),
     sharedInfo: fact(
-      (b) => sharedInfoSize(b, 48, 16),
+      (b) => sharedInfoSize(b),
       "include/linux/skbuff.h: SKB_WITH_OVERHEAD",
       TREE,
     ),
@@ -200,18 +197,17 @@ export const linux_3_12: Release = firstRelease("3.12", {
       TREE,
     ),
     rmemDefault: fact(
-      (b) =>
-        256 * (256 + alignUp(232, b.cacheLine) + sharedInfoSize(b, 48, 16)),
+      (b) => 256 * (256 + alignUp(b.skBuff, b.cacheLine) + sharedInfoSize(b)),
       "include/net/sock.h: SK_RMEM_MAX",
       TREE,
     ),
     minRcvbuf: fact(
-      (b) => 2048 + alignUp(232, b.cacheLine),
+      (b) => 2048 + alignUp(b.skBuff, b.cacheLine),
       "include/net/sock.h: SOCK_MIN_RCVBUF",
       TREE,
     ),
     minSndbuf: fact(
-      (b) => 2 * (2048 + alignUp(232, b.cacheLine)),
+      (b) => 2 * (2048 + alignUp(b.skBuff, b.cacheLine)),
       "include/net/sock.h: SOCK_MIN_SNDBUF",
       TREE,
     ),
@@ -231,7 +227,7 @@ export const linux_3_12: Release = firstRelease("3.12", {
   },
   tcp: {
     linear: fact(
-      (b) => 2048 - b.maxTcpHeader - sharedInfoSize(b, 48, 16),
+      (b) => 2048 - b.maxTcpHeader - sharedInfoSize(b),
       "net/ipv4/tcp.c: select_size",
       TREE,
     ),
@@ -267,6 +263,16 @@ export const linux_3_12: Release = firstRelease("3.12", {
       false,
       "drivers/net/virtio_net.c: add_recvbuf_mergeable",
       "no hole: whole pages",
+    ),
+    minByRing: fact(
+      false,
+      "drivers/net/virtio_net.c: mergeable_min_buf_len",
+      "arrived in 4.12",
+    ),
+    overlong: fact(
+      "clamps",
+      "drivers/net/virtio_net.c: receive_mergeable",
+      TREE,
     ),
     buildSkb: fact(false, "drivers/net/virtio_net.c: page_to_skb", TREE),
     pull: fact("128", "drivers/net/virtio_net.c: page_to_skb", TREE),

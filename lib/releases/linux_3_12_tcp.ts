@@ -25,6 +25,11 @@ export const tcp_3_12: Omit<Facts<TcpFacts>, "linear"> = {
   ),
   sndbufInitCwnd: fact(false, "net/ipv4/tcp_input.c: tcp_new_space", TREE),
   drs: fact("twice copied", "net/ipv4/tcp_input.c: tcp_rcv_space_adjust", TREE),
+  lowRtt: fact(
+    0,
+    "net/ipv4/tcp_input.c: tcp_rcvbuf_grow",
+    "absent up to 6.18 as measured (buffers doubled in full at 322 and 821 us); later 6.18.y have 1,000",
+  ),
   space: fact("adv_win_scale", "include/net/tcp.h: tcp_win_from_space", TREE),
   scalingRatio: fact(
     0,
@@ -59,6 +64,7 @@ export const tcp_3_12: Omit<Facts<TcpFacts>, "linear"> = {
   takesWhenEmpty: fact(false, "net/ipv4/tcp_input.c: tcp_data_queue", TREE),
   ingest: fact("rmem", "net/ipv4/tcp_input.c: tcp_try_rmem_schedule", TREE),
   ofoGrowsWindow: fact(false, "net/ipv4/tcp_input.c: tcp_data_queue_ofo", TREE),
+  ofoTunesBuffer: fact(false, "net/ipv4/tcp_input.c: tcp_data_queue_ofo", TREE),
   dropsBeyondWindow: fact(false, "net/ipv4/tcp_input.c: tcp_sequence", TREE),
   zeroWindowDrop: fact(false, "net/ipv4/tcp_input.c: tcp_data_queue", TREE),
   noMemoryZeroWindow: fact(
@@ -91,6 +97,16 @@ export const tcp_3_12: Omit<Facts<TcpFacts>, "linear"> = {
     TREE,
   ),
   lossDetection: fact("fack", "net/ipv4/tcp_input.c: tcp_mark_head_lost", TREE),
+  lossProbe: fact(
+    "2 rtt, 10 ms",
+    "net/ipv4/tcp_output.c: tcp_schedule_loss_probe",
+    "3.12.24 tree",
+  ),
+  prr: fact(
+    "slow start",
+    "net/ipv4/tcp_input.c: tcp_cwnd_reduction",
+    TREE,
+  ),
   tsoDefer: fact(
     "2 jiffies",
     "net/ipv4/tcp_output.c: tcp_tso_should_defer",

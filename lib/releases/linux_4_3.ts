@@ -1,38 +1,18 @@
 /** Linux 4.3. @module */
 
 import { fact, laterRelease, type Release } from "./release.ts";
-import { linux_3_12 } from "./linux_3_12.ts";
+import { linux_3_14 } from "./linux_3_14.ts";
 
 const TREE = "v4.3.0 tree";
 const BULK = "the specification: the patches as posted on 2015-06-17";
 
-/** Linux 4.3: page frags count down, virtio sizes its buffers by a moving average. */
-export const linux_4_3: Release = laterRelease(linux_3_12, "4.3", {
+/** Linux 4.3: page frags count down, one attempt at a high order without reclaim. */
+export const linux_4_3: Release = laterRelease(linux_3_14, "4.3", {
   tcp: {
-    initialRcvbuf: fact(
-      "fixup, fourfold",
-      "net/ipv4/tcp_input.c: tcp_fixup_rcvbuf",
-      "4.4.11 tree, by the specification",
-    ),
-    drs: fact(
-      "doubling",
-      "net/ipv4/tcp_input.c: tcp_rcv_space_adjust",
-      "4.4.11 tree, by the specification",
-    ),
-    sndbufPerMss: fact(
-      "power of two",
-      "net/ipv4/tcp_input.c: tcp_sndbuf_expand",
-      "6ae705323, 3.13",
-    ),
-    sndbufInitCwnd: fact(
-      true,
-      "net/ipv4/tcp_input.c: tcp_sndbuf_expand",
-      "6ae705323, 3.13",
-    ),
-    slowStart: fact(
-      "acked",
-      "net/ipv4/tcp_cong.c: tcp_slow_start",
-      "9f9843a751d0, 3.13",
+    prr: fact(
+      "conservative",
+      "net/ipv4/tcp_input.c: tcp_cwnd_reduction",
+      "later trees; what counts as progress was an acknowledged retransmission at first: UNVERIFIED",
     ),
     zeroWindow: fact(
       "sixteenth",
@@ -84,13 +64,6 @@ export const linux_4_3: Release = laterRelease(linux_3_12, "4.3", {
     bulkAlloc: fact("irq save", "mm/slub.c: kmem_cache_alloc_bulk", BULK),
     bulkFree: fact("each", "mm/slub.c: kmem_cache_free_bulk", BULK),
   },
-  napi: {
-    ixgbeFrees: fact(
-      "dev_consume_skb_any",
-      "drivers/net/ethernet/intel/ixgbe/ixgbe_main.c: ixgbe_clean_tx_irq",
-      "what the thread's patch 3 replaces; since 3.14",
-    ),
-  },
   skb: {
     skBuff: fact(
       232,
@@ -117,24 +90,8 @@ export const linux_4_3: Release = laterRelease(linux_3_12, "4.3", {
     refcount: fact("add", "mm/page_alloc.c: __alloc_page_frag", TREE),
   },
   skbPageFrag: {
-    name: fact(
-      "skb_page_frag_refill",
-      "net/core/sock.c: skb_page_frag_refill",
-      TREE,
-    ),
-    fits: fact(
-      "offset + sz <= size",
-      "net/core/sock.c: skb_page_frag_refill",
-      TREE,
-    ),
-    minimum: fact(32, "net/core/sock.c: sk_page_frag_refill", TREE),
     orders: fact(
       "highest-then-0",
-      "net/core/sock.c: skb_page_frag_refill",
-      TREE,
-    ),
-    highOrderNoRetry: fact(
-      true,
       "net/core/sock.c: skb_page_frag_refill",
       TREE,
     ),
@@ -144,27 +101,7 @@ export const linux_4_3: Release = laterRelease(linux_3_12, "4.3", {
       TREE,
     ),
   },
-  ip: {
-    udpFragmentOffload: fact(
-      "loopback, veth",
-      "drivers/net/veth.c: VETH_FEATURES",
-      "NETIF_F_UFO came with the tunnel features, 3.13; UNVERIFIED",
-    ),
-  },
   virtio: {
     gro: fact(true, "drivers/net/virtio_net.c: receive_buf", TREE),
-    mergeable: fact(
-      "ewma",
-      "drivers/net/virtio_net.c: get_mergeable_buf_len",
-      TREE,
-    ),
-    bufferMin: fact(1518, "drivers/net/virtio_net.c: GOOD_PACKET_LEN", TREE),
-    bufferAlign: fact(
-      256,
-      "drivers/net/virtio_net.c: MERGEABLE_BUFFER_ALIGN",
-      TREE,
-    ),
-    coalesces: fact(true, "drivers/net/virtio_net.c: receive_mergeable", TREE),
-    bigReceives: fact(true, "drivers/net/virtio_net.c: receive_big", TREE),
   },
 });

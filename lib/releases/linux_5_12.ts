@@ -76,7 +76,7 @@ export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
   },
   skb: {
     netdevKmallocMax: fact(
-      (b) => 1024 - sharedInfoSize(b, 48, 16),
+      (b) => 1024 - sharedInfoSize(b),
       "net/core/skbuff.c: __netdev_alloc_skb",
       `${TREE}; since 5.11`,
     ),
@@ -86,7 +86,7 @@ export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
       `${TREE}; since 4.10`,
     ),
     napiKmallocMax: fact(
-      (b) => 1024 - sharedInfoSize(b, 48, 16),
+      (b) => 1024 - sharedInfoSize(b),
       "net/core/skbuff.c: __napi_alloc_skb",
       "since 5.11; 1 KiB fragments came in 6.1",
     ),
@@ -235,6 +235,11 @@ export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
       "net/ipv4/tcp_recovery.c: tcp_rack_detect_loss",
       `${TREE}; the only one since 4.18`,
     ),
+    lossProbe: fact(
+      "2 rtt + 2 ms",
+      "net/ipv4/tcp_output.c: tcp_schedule_loss_probe",
+      "bb4d991a28cc, 4.12; in microseconds from 6.6 on",
+    ),
     hystartDelayShift: fact(3, "net/ipv4/tcp_cubic.c: hystart_update", TREE),
     linear: fact(
       0,
@@ -264,6 +269,16 @@ export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
       true,
       "drivers/net/virtio_net.c: add_recvbuf_mergeable",
       `${TREE}; since 4.13`,
+    ),
+    minByRing: fact(
+      true,
+      "drivers/net/virtio_net.c: mergeable_min_buf_len",
+      `${TREE}; since 4.12`,
+    ),
+    overlong: fact(
+      "drops",
+      "drivers/net/virtio_net.c: receive_mergeable",
+      `${TREE}; since 4.12, UNVERIFIED`,
     ),
     small: fact(
       "build_skb",

@@ -92,7 +92,7 @@ export const linux_6_1: Release = laterRelease(linux_5_12, "6.1", {
       "BTF of Debian 6.1 amd64",
     ),
     napiKmallocMax: fact(
-      (b) => b.pageSize === 4096 ? 0 : 1024 - sharedInfoSize(b, 48, 16),
+      (b) => b.pageSize === 4096 ? 0 : 1024 - sharedInfoSize(b),
       "net/core/skbuff.c: __napi_alloc_skb",
       TREE,
     ),

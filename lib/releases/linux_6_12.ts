@@ -69,13 +69,12 @@ export const linux_6_12: Release = laterRelease(linux_6_8, "6.12", {
       `${TREE}: the larger of MAX_TCP_HEADER and GRO_MAX_HEAD_PAD; 6.12.0 has MAX_TCP_HEADER alone`,
     ),
     netdevKmallocMax: fact(
-      (b) => smallHeadOf(b) - sharedInfoSize(b, 48, 16),
+      (b) => smallHeadOf(b) - sharedInfoSize(b),
       "net/core/skbuff.c: __netdev_alloc_skb",
       TREE,
     ),
     napiKmallocMax: fact(
-      (b) =>
-        b.pageSize === 4096 ? 0 : smallHeadOf(b) - sharedInfoSize(b, 48, 16),
+      (b) => b.pageSize === 4096 ? 0 : smallHeadOf(b) - sharedInfoSize(b),
       "net/core/skbuff.c: napi_alloc_skb",
       TREE,
     ),

@@ -10,15 +10,10 @@ const ROWS = "measured: every row of udp_truesize.json";
 /** Linux 6.18. */
 export const linux_6_18: Release = laterRelease(linux_6_12, "6.18", {
   tcp: {
-    ofoGrowsWindow: fact(
-      false,
+    ofoTunesBuffer: fact(
+      true,
       "net/ipv4/tcp_input.c: tcp_data_queue_ofo",
-      "measured: packetdrill tcp_ooo_rcv_mss",
-    ),
-    ingest: fact(
-      "rmem + len",
-      "net/ipv4/tcp_input.c: tcp_can_ingest",
-      "measured: packetdrill tcp_rcv_toobig; since 6.17",
+      "measured: packetdrill tcp_ooo_rcv_mss and tcp_ooo-before-and-after-accept",
     ),
     dropsBeyondWindow: fact(
       true,
@@ -65,7 +60,7 @@ export const linux_6_18: Release = laterRelease(linux_6_12, "6.18", {
       "BTF of the measured build",
     ),
     skBuffAligned: fact(
-      (b) => alignUp(224, b.cacheLine),
+      (b) => alignUp(b.skBuff, b.cacheLine),
       "include/linux/skbuff.h: SKB_TRUESIZE",
       ROWS,
     ),
@@ -75,7 +70,7 @@ export const linux_6_18: Release = laterRelease(linux_6_12, "6.18", {
       "measured: object size 576, class change at payload 197/198",
     ),
     napiKmallocMax: fact(
-      (b) => smallHeadOf(b) - sharedInfoSize(b, 48, 16),
+      (b) => smallHeadOf(b) - sharedInfoSize(b),
       "net/core/skbuff.c: napi_alloc_skb",
       "as netdev_alloc_skb; no 1 KiB fragments any more (rows of tap napi_frags)",
     ),
@@ -100,18 +95,17 @@ export const linux_6_18: Release = laterRelease(linux_6_12, "6.18", {
   },
   udp: {
     rmemDefault: fact(
-      (b) =>
-        256 * (256 + alignUp(224, b.cacheLine) + sharedInfoSize(b, 48, 16)),
+      (b) => 256 * (256 + alignUp(b.skBuff, b.cacheLine) + sharedInfoSize(b)),
       "include/net/sock.h: SK_RMEM_MAX",
       "measured: 212,992",
     ),
     minRcvbuf: fact(
-      (b) => 2048 + alignUp(224, b.cacheLine),
+      (b) => 2048 + alignUp(b.skBuff, b.cacheLine),
       "include/net/sock.h: SOCK_MIN_RCVBUF",
       "measured: 2,304",
     ),
     minSndbuf: fact(
-      (b) => 2 * (2048 + alignUp(224, b.cacheLine)),
+      (b) => 2 * (2048 + alignUp(b.skBuff, b.cacheLine)),
       "include/net/sock.h: SOCK_MIN_SNDBUF",
       "6.12.117 tree",
     ),

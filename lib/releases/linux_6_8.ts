@@ -14,7 +14,7 @@ const LATER = "6.12.117 tree; since 6.8";
  * size alone tells a head of this cache from a kmalloc one.
  */
 export function smallHeadSize(build: Build, room: number): number {
-  const size = alignUp(room, build.cacheLine) + sharedInfoSize(build, 48, 16);
+  const size = alignUp(room, build.cacheLine) + sharedInfoSize(build);
   return (size & (size - 1)) === 0 ? size + build.cacheLine : size;
 }
 
@@ -30,7 +30,7 @@ export const linux_6_8: Release = laterRelease(linux_6_1, "6.8", {
       (b) =>
         Math.trunc(
           (1200 * 256) /
-            (4096 + alignUp(232, b.cacheLine) + sharedInfoSize(b, 48, 16)),
+            (4096 + alignUp(b.skBuff, b.cacheLine) + sharedInfoSize(b)),
         ),
       "include/net/tcp.h: TCP_DEFAULT_SCALING_RATIO",
       "6.8.1 tree, by the specification",

@@ -2,6 +2,8 @@
 
 import type { BuildOptions, Kernel } from "../kernel.ts";
 import { linux_3_12 } from "./linux_3_12.ts";
+import { linux_3_13 } from "./linux_3_13.ts";
+import { linux_3_14 } from "./linux_3_14.ts";
 import { linux_4_3 } from "./linux_4_3.ts";
 import { linux_4_6 } from "./linux_4_6.ts";
 import { linux_5_12 } from "./linux_5_12.ts";
@@ -16,6 +18,8 @@ import { kernelOf, type Release } from "./release.ts";
 const RELEASES: readonly Release[] = [
   linux_3_12,
   net_next_2013_10,
+  linux_3_13,
+  linux_3_14,
   linux_4_3,
   net_next_2015_10,
   linux_4_6,
@@ -34,8 +38,8 @@ export const releases: readonly string[] = Object.freeze(
 /**
  * A kernel release as a value: its sizes, constants and rules, for a build.
  *
- * @param name Release: `"3.12"`, `"net-next-2013-10"`, `"4.3"`, `"net-next-2015-10"`, `"4.6"`, `"5.12"`, `"6.1"` (6.1.192), `"6.8"`,
- *   `"6.12"` or `"6.18"`.
+ * @param name Release: `"3.12"`, `"net-next-2013-10"`, `"3.13"`, `"3.14"`, `"4.3"`, `"net-next-2015-10"`, `"4.6"`, `"5.12"`,
+ *   `"6.1"` (6.1.192), `"6.8"`, `"6.12"` or `"6.18"`.
  * @param build Build options that move sizes; absent ones take the release's defaults (x86-64, 4 KiB pages).
  * @returns An immutable kernel; patches are applied with {@linkcode Kernel.am}.
  * @throws {RangeError} The release is unknown (the message lists those known), or a build option is out of range.

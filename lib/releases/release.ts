@@ -115,11 +115,60 @@ const BUILD_KEYS = [
   "cacheLine",
   "maxSkbFrags",
   "cpus",
+  "skBuff",
+  "skBuffFclones",
+  "sharedInfoHeader",
+  "fragSize",
 ];
+
+/** Struct sizes that a build may change: the release's own facts unless given. */
+const STRUCTS = [
+  "skBuff",
+  "skBuffFclones",
+  "sharedInfoHeader",
+  "fragSize",
+] as const;
+
+/** The struct sizes of a build, bytes. */
+function resolveStructs(
+  facts: KernelFacts,
+  options: BuildOptions,
+): Pick<Build, typeof STRUCTS[number]> {
+  const own = (key: typeof STRUCTS[number]): number => {
+    const { value } = facts.skb[key];
+    if (typeof value !== "number") {
+      throw new TypeError(`skb.${key} must not depend on the build`);
+    }
+    return value;
+  };
+  const skBuff = absent(options.skBuff, own("skBuff"));
+  const fclones = own("skBuffFclones") + 2 * (skBuff - own("skBuff"));
+  return {
+    skBuff: whole("build.skBuff", skBuff, 128, 512),
+    skBuffFclones: whole(
+      "build.skBuffFclones",
+      absent(options.skBuffFclones, fclones),
+      2 * skBuff,
+      2 * skBuff + 64,
+    ),
+    sharedInfoHeader: whole(
+      "build.sharedInfoHeader",
+      absent(options.sharedInfoHeader, own("sharedInfoHeader")),
+      24,
+      128,
+    ),
+    fragSize: whole(
+      "build.fragSize",
+      absent(options.fragSize, own("fragSize")),
+      8,
+      32,
+    ),
+  };
+}
 
 /** The build that `options` and a release's defaults give; refuses what no kernel could be built with. */
 export function resolveBuild(
-  defaults: DefaultBuild,
+  { defaults, facts }: Release,
   options: BuildOptions = {},
 ): Build {
   if (typeof options !== "object" || options === null) {
@@ -183,6 +232,7 @@ export function resolveBuild(
     cacheLine,
     maxSkbFrags,
     cpus: whole("build.cpus", absent(options.cpus, defaults.cpus), 1, 8192),
+    ...resolveStructs(facts, options),
   });
 }
 
@@ -291,5 +341,18 @@ class KernelRecord implements Kernel {
 
 /** The kernel that a release gives with a build. */
 export function kernelOf(release: Release, options?: BuildOptions): Kernel {
-  return new KernelRecord(release, resolveBuild(release.defaults, options), []);
+  const build = resolveBuild(release, options);
+  const { skb } = release.facts;
+  const given = STRUCTS.filter((key) => build[key] !== skb[key].value);
+  const changes = Object.fromEntries(
+    given.map((key) => [key, {
+      ...skb[key],
+      value: build[key],
+      origin: "build option",
+    }]),
+  );
+  const built = given.length === 0
+    ? release
+    : laterRelease(release, release.name, { skb: changes });
+  return new KernelRecord(built, build, []);
 }

@@ -1,8 +1,8 @@
 /**
- * Simulated time: sources of events, each with the time of its next one, in a small heap.
+ * Simulated time: sources of events, each with the time of its next one, in a tournament.
  *
  * A source is something that goes on for the whole run (a link, a CPU, a socket's timers), not one packet: packets wait
- * in rings of their own, whose head is the source's next event. The heap so stays as small as the model.
+ * in rings of their own, whose head is the source's next event. The tournament so stays as small as the model.
  *
  * @module
  */
@@ -45,20 +45,30 @@ export class EventQueue {
   /** Events so far. */
   count = 0;
   readonly #sources: EventSource[] = [];
-  /** Next time by source, ns. */
-  readonly #times: number[] = [];
-  // A binary heap of sources, and where each stands in it.
-  readonly #heap: number[] = [];
-  readonly #place: number[] = [];
+  // A tournament: leaf i + size holds source i, each inner node the earlier of its two. Node 1 is the champion.
+  #size = 16;
+  #times: Float64Array = new Float64Array(16).fill(Infinity);
+  #winners: Int32Array = new Int32Array(16).fill(0);
+  #end = Infinity;
 
   /** Registers a source that has nothing to do yet. */
   add(source: EventSource): number {
     const id = this.#sources.length;
     this.#sources.push(source);
-    this.#times.push(Infinity);
-    this.#place.push(id);
-    this.#heap.push(id);
+    if (id === this.#size) {
+      const times = this.#times;
+      this.#size *= 2;
+      this.#times = new Float64Array(this.#size).fill(Infinity);
+      this.#times.set(times);
+      this.#winners = new Int32Array(this.#size);
+    }
+    if (id % 16 === 0) this.#replayAll();
     return id;
+  }
+
+  /** When any source acts next, ns; Infinity for never. */
+  get nextAt(): number {
+    return this.#times[this.#winners[1]!]!;
   }
 
   /** When a source acts next, ns. */
@@ -68,29 +78,42 @@ export class EventQueue {
 
   /** Sets when a source acts next, ns; Infinity for never. */
   set(id: number, time: number): void {
-    const before = this.#times[id]!;
-    if (before === time) return;
-    this.#times[id] = time;
-    if (time < before) this.#up(this.#place[id]!);
-    else this.#down(this.#place[id]!);
+    const times = this.#times;
+    if (times[id] === time) return;
+    times[id] = time;
+    const winners = this.#winners;
+    const half = this.#size >> 1;
+    let node = half + (id >> 1);
+    let winner = this.#earlier(id & ~1, id | 1);
+    for (;;) {
+      // Above a node whose winner stays, and is another source, nothing changes.
+      if (winners[node] === winner && winner !== id) return;
+      winners[node] = winner;
+      if (node === 1) return;
+      winner = this.#earlier(winners[node & ~1]!, winners[node | 1]!);
+      node >>= 1;
+    }
   }
 
   /** When any other source than the one that acts now is due, ns: until then it may go on. */
   othersAt(): number {
-    const heap = this.#heap;
+    const winners = this.#winners;
     const times = this.#times;
-    let at = Infinity;
-    if (heap.length > 1) at = times[heap[1]!]!;
-    if (heap.length > 2 && times[heap[2]!]! < at) at = times[heap[2]!]!;
+    const first = winners[1]!;
+    const half = this.#size >> 1;
+    // The second was beaten by the first somewhere on its way up.
+    let at = times[first ^ 1]!;
+    for (let node = half + (first >> 1); node > 1; node >>= 1) {
+      const time = times[winners[node ^ 1]!]!;
+      if (time < at) at = time;
+    }
     return at < this.#end ? at : this.#end;
   }
 
   /** Whether `id` is the source that stands first. */
   isFirst(id: number): boolean {
-    return this.#heap[0] === id;
+    return this.#winners[1] === id;
   }
-
-  #end = Infinity;
 
   /**
    * Lets the sources act up to a time.
@@ -101,10 +124,10 @@ export class EventQueue {
   run(end: number, most = 10_000_000): void {
     this.#end = end;
     let still = 0;
-    while (this.#heap.length > 0) {
-      const id = this.#heap[0]!;
+    for (;;) {
+      const id = this.#winners[1]!;
       const time = this.#times[id]!;
-      if (!(time <= end)) break;
+      if (!(time <= end) || time === Infinity) break;
       if (time > this.now) {
         this.now = time;
         still = 0;
@@ -117,49 +140,19 @@ export class EventQueue {
     this.now = Math.max(this.now, end);
   }
 
-  #before(a: number, b: number): boolean {
+  // Of equal times the source registered first.
+  #earlier(a: number, b: number): number {
     const x = this.#times[a]!;
     const y = this.#times[b]!;
-    return x < y || x === y && a < b;
+    return x < y || x === y && a < b ? a : b;
   }
 
-  #up(from: number): void {
-    const heap = this.#heap;
-    const place = this.#place;
-    let at = from;
-    const id = heap[at]!;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      const other = heap[parent]!;
-      if (!this.#before(id, other)) break;
-      heap[at] = other;
-      place[other] = at;
-      at = parent;
+  #replayAll(): void {
+    const half = this.#size >> 1;
+    for (let node = this.#size - 1; node >= 1; node--) {
+      this.#winners[node] = node >= half
+        ? this.#earlier(2 * (node - half), 2 * (node - half) + 1)
+        : this.#earlier(this.#winners[2 * node]!, this.#winners[2 * node + 1]!);
     }
-    heap[at] = id;
-    place[id] = at;
-  }
-
-  #down(from: number): void {
-    const heap = this.#heap;
-    const place = this.#place;
-    let at = from;
-    const id = heap[at]!;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      if (
-        child + 1 < heap.length && this.#before(heap[child + 1]!, heap[child]!)
-      ) {
-        child++;
-      }
-      const other = heap[child]!;
-      if (!this.#before(other, id)) break;
-      heap[at] = other;
-      place[other] = at;
-      at = child;
-    }
-    heap[at] = id;
-    place[id] = at;
   }
 }

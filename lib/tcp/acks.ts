@@ -6,6 +6,7 @@
 
 import { MS, type ReceiverSock } from "./receiver_sock.ts";
 import { NONE } from "./skb_list.ts";
+import { timerAt } from "./timers.ts";
 import { selectSpace, selectWindow } from "./window.ts";
 
 /** `TCP_MAX_QUICKACKS`. */
@@ -79,10 +80,11 @@ export class Acks {
   check(now: number): void {
     const sk = this.#sk;
     if (
-      sk.quick > 0 || sk.ackNow || sk.ofoQueue.tail !== NONE ||
+      // First, since looking at the window of a half full buffer ends quick ACKs.
       sk.rcvNxt - sk.rcvWup > sk.rcvMss &&
         (this.#ackWhenRead && sk.rcvNxt === sk.copiedSeq ||
-          selectSpace(sk) >= sk.rcvWnd)
+          selectSpace(sk) >= sk.rcvWnd) ||
+      sk.quick > 0 || sk.ackNow || sk.ofoQueue.tail !== NONE
     ) this.send(now);
     else this.#delay(now);
   }
@@ -103,10 +105,10 @@ export class Acks {
         this.send(now);
         return;
       }
-      sk.delackAt = Math.min(sk.delackAt, now + ato);
+      sk.delackAt = Math.min(sk.delackAt, timerAt(now, ato, sk.jiffy));
       return;
     }
-    sk.delackAt = now + ato;
+    sk.delackAt = timerAt(now, ato, sk.jiffy);
   }
 
   /** The delayed ACK is due (`tcp_delack_timer_handler`). */
@@ -129,6 +131,7 @@ export class Acks {
     sk.delackAt = Infinity;
     sk.counters.OutSegs++;
     this.#sink.ack(now, sk, selectWindow(sk));
+    sk.dsackEnd = sk.dsackStart;
   }
 
   /** The reader took `copied` bytes: an ACK that waits, or a window update (`tcp_cleanup_rbuf`). */

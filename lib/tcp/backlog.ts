@@ -90,6 +90,7 @@ export function releaseBacklog(tcp: TcpReceiver, now: number): void {
     shape.headFrag = (flags & HEAD_FRAG) !== 0;
     shape.fragList = (flags & FRAG_LIST) !== 0;
     shape.shared = (flags & SHARED) !== 0;
+    shape.sharedEnd = pool.sharedEnd[skb]!;
     replay.seq = pool.seq[skb]!;
     replay.end = pool.end[skb]!;
     replay.gsoSize = pool.gsoSize[skb]!;

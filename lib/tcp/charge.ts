@@ -19,8 +19,8 @@ export function uncharge(sk: ReceiverSock, truesize: number): void {
   sk.forwardAlloc += truesize;
   const { pageSize } = sk.memory;
   if (sk.forwardAlloc >= pageSize) {
-    const pages = Math.floor(sk.forwardAlloc / pageSize);
-    sk.forwardAlloc -= pages * pageSize;
+    const pages = sk.forwardAlloc >> sk.memory.pageShift;
+    sk.forwardAlloc &= pageSize - 1;
     sk.memory.give(pages);
   }
 }
@@ -30,7 +30,7 @@ export function schedule(sk: ReceiverSock, size: number): boolean {
   const lacks = size - sk.forwardAlloc;
   if (lacks <= 0) return true;
   const { memory } = sk;
-  const pages = Math.ceil(lacks / memory.pageSize);
+  const pages = (lacks + memory.pageSize - 1) >> memory.pageShift;
   if (
     !memory.take(
       pages,

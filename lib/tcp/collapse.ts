@@ -78,6 +78,7 @@ function copy(
     pool.seq[made] = from;
     pool.frags[made] = 0;
     pool.flags[made] = 0;
+    pool.sharedEnd[made] = -1;
     pool.truesize[made] = fresh.truesize;
     pool.headCharge[made] = fresh.end;
     pool.gsoSize[made] = 0;

@@ -58,6 +58,8 @@ export class TcpCounters {
   TCPSlowStartRetrans = 0;
   /** Retransmission timeouts. */
   TCPTimeouts = 0;
+  /** Timeouts that found what was SACKed gone. */
+  TCPSACKReneging = 0;
   /** Reorderings noticed. */
   TCPSACKReorder = 0;
   /** Times that HyStart's ACK train ended slow start. */
@@ -68,6 +70,8 @@ export class TcpCounters {
   TCPHystartDelayDetect = 0;
   /** cwnd when it did, summed. */
   TCPHystartDelayCwnd = 0;
+  /** Tail loss probes sent. */
+  TCPLossProbes = 0;
   /** Zero-window probes sent. */
   TCPWinProbe = 0;
   /** Times that the local qdisc refused a segment. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { pacingRate } from "./rto.ts";
 import type { SenderSock } from "./sender_sock.ts";
 
 /** beta = 717/1024. */
@@ -279,10 +280,10 @@ export class Cubic implements CongestionControl {
     }
     if (this.#samples < HYSTART_MIN_SAMPLES) this.#samples++;
     else {
-      const shift = sk.kernel.tcp.hystartDelayShift;
+      const shift = sk.hystartDelayShift;
       const rise = Math.min(
         16e6,
-        Math.max(4e6, this.#delayMin / 2 ** shift),
+        Math.max(4e6, this.#delayMin / (1 << shift)),
       );
       if (this.#currRtt > this.#delayMin + rise && !this.#found) {
         this.#found = true;
@@ -295,8 +296,6 @@ export class Cubic implements CongestionControl {
 
   // hystart_ack_delay: what aggregation may add.
   #ackDelay(): number {
-    const { pacingRate } = this.#sk;
-    if (!Number.isFinite(pacingRate) || pacingRate === 0) return 0;
-    return Math.min(1e6, 65536 * 4 * 1e9 / pacingRate);
+    return Math.min(1e6, 65536 * 4 * 1e9 / pacingRate(this.#sk));
   }
 }

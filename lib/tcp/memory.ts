@@ -17,8 +17,9 @@ export class TcpMemory {
   readonly pressureMark: number;
   /** `tcp_mem[2]`: nothing beyond, pages. */
   readonly high: number;
-  /** Bytes of a page. */
+  /** Bytes of a page, and their power of two. */
   readonly pageSize: number;
+  readonly pageShift: number;
   /** `memory_allocated`, pages. */
   allocated = 0;
   /** `memory_pressure`. */
@@ -40,6 +41,7 @@ export class TcpMemory {
   ) {
     [this.low, this.pressureMark, this.high] = tcpMem;
     this.pageSize = pageSize;
+    this.pageShift = 31 - Math.clz32(pageSize);
   }
 
   /**

@@ -5,7 +5,7 @@
  */
 
 import { charge, dropSkb } from "./charge.ts";
-import { growWindow } from "./rcvbuf.ts";
+import { growWindow, measureRcvMss, rcvbufGrow } from "./rcvbuf.ts";
 import { newSkb, tryCoalesce, tryRmemSchedule } from "./receive_memory.ts";
 import type { RxSegment } from "./receiver.ts";
 import type { ReceiverSock } from "./receiver_sock.ts";
@@ -30,6 +30,10 @@ export function queueOutOfOrder(sk: ReceiverSock, segment: RxSegment): void {
     counters.TCPOFODrop++;
     return;
   }
+  const { tcp } = sk.kernel;
+  if (tcp.ofoTunesBuffer) {
+    measureRcvMss(sk, rx, end - seq, segment.gsoSize, segment.push);
+  }
   counters.TCPOFOQueue++;
   // Most arrive in order among themselves: the search starts at the end.
   let before = ofoQueue.tail;
@@ -49,6 +53,7 @@ export function queueOutOfOrder(sk: ReceiverSock, segment: RxSegment): void {
     if (delta >= 0) {
       charge(sk, delta);
       counters.TCPRcvCoalesce++;
+      if (tcp.ofoGrowsWindow) growWindow(sk, rx, end - seq);
       finish(sk, segment);
       return;
     }
@@ -69,11 +74,14 @@ export function queueOutOfOrder(sk: ReceiverSock, segment: RxSegment): void {
     dropSkb(sk, ofoQueue, next);
     counters.TCPOFOMerge++;
   }
+  if (tcp.ofoGrowsWindow) growWindow(sk, rx, end - seq, false);
   charge(sk, rx.truesize);
   finish(sk, segment);
 }
 
-function finish(sk: ReceiverSock, { seq, end, skb }: RxSegment): void {
+function finish(sk: ReceiverSock, { seq, end }: RxSegment): void {
   sackNewOfo(sk, seq, end);
-  if (sk.kernel.tcp.ofoGrowsWindow) growWindow(sk, skb!, end - seq);
+  if (
+    sk.kernel.tcp.ofoTunesBuffer && sk.moderateRcvbuf && !sk.rcvbufLocked
+  ) rcvbufGrow(sk, sk.rcvqSpace);
 }

@@ -4,9 +4,13 @@
  * @module
  */
 
+import { blocksTouched } from "./frag_blocks.ts";
 import { MS } from "./receiver_sock.ts";
 import { PUSH } from "./send_pool.ts";
+import { timerAt } from "./timers.ts";
+import { scheduleLossProbe } from "./tlp.ts";
 import { Limit, OPEN, RECOVERY, type SenderSock } from "./sender_sock.ts";
+import { pacingRate } from "./rto.ts";
 import { NONE, type SkbQueue } from "./skb_list.ts";
 
 /** Where segments go. */
@@ -26,35 +30,30 @@ export interface SegmentSink {
 
 /** Bytes that a writer puts in one skb (`tcp_xmit_size_goal`, net/ipv4/tcp.c). */
 export function sizeGoal(sk: SenderSock): number {
-  const { mss } = sk;
-  if (!sk.gso) return Math.min(mss, halfWindow(sk));
+  const mss = sk.mssNow;
+  if (!sk.gso) return mss;
   let goal = sk.gsoMost;
   if (!sk.splitsWhenSent) {
     // Half a millisecond at twice the rate.
-    goal = Math.min(goal, Math.max(Math.floor(sk.pacingRate / 2000), 2 * mss));
+    goal = Math.min(goal, Math.max(Math.floor(pacingRate(sk) / 2000), 2 * mss));
   }
-  goal = Math.min(goal, halfWindow(sk));
+  goal = Math.min(goal, sk.halfWindow);
   return Math.max(1, Math.floor(goal / mss)) * mss;
 }
 
-// tcp_bound_to_half_wnd: never more than half of the largest window seen.
-function halfWindow(sk: SenderSock): number {
-  const cutoff = sk.maxWindow > 536
-    ? Math.floor(sk.maxWindow / 2)
-    : sk.maxWindow;
-  return cutoff > 0 ? Math.max(cutoff, 68) : Infinity;
-}
-
-/** The MSS for sending now: bounded by half of the peer's window. */
-export function currentMss(sk: SenderSock): number {
-  return Math.min(sk.mss, halfWindow(sk));
+/** The peer offers a larger window than ever: no skb holds more than half of it (`tcp_bound_to_half_wnd`). */
+export function noteWindow(sk: SenderSock, window: number): void {
+  sk.maxWindow = window;
+  const cutoff = window > 536 ? Math.floor(window / 2) : window;
+  sk.halfWindow = cutoff > 0 ? Math.max(cutoff, 68) : Infinity;
+  sk.mssNow = Math.min(sk.mss, sk.halfWindow);
 }
 
 /** Most segments of one transmission (`tcp_tso_autosize`, 4.x on). */
 function autosizeSegs(sk: SenderSock, mss: number): number {
   if (!sk.splitsWhenSent) return 65535;
-  let bytes = Math.floor(sk.pacingRate / 1024);
-  if (sk.kernel.tcp.autosizeByRtt && sk.minRtt < Infinity) {
+  let bytes = Math.floor(pacingRate(sk) / 1024);
+  if (sk.autosizeByRtt && sk.minRtt < Infinity) {
     const shift = Math.floor(sk.minRtt / 512);
     if (shift < 17) bytes += 65536 >> shift;
   }
@@ -63,8 +62,8 @@ function autosizeSegs(sk: SenderSock, mss: number): number {
 
 /** Bytes that the device may still hold before TSQ stops the socket. */
 function tsqLimit(sk: SenderSock, truesize: number): number {
-  const ms = Math.floor(sk.pacingRate / 1024);
-  switch (sk.kernel.tcp.tsq) {
+  const ms = Math.floor(pacingRate(sk) / 1024);
+  switch (sk.tsq) {
     case "128 KiB or 1 ms":
       return Math.max(131072, ms);
     case "2 skbs or 1 ms, 256 KiB":
@@ -84,6 +83,7 @@ function tsqLimit(sk: SenderSock, truesize: number): number {
  * @param sink Where segments go.
  * @param pushOne Whether one skb is to leave without deferral.
  * @param pushAll Whether a small last segment may leave too (`TCP_NAGLE_PUSH`).
+ * @param probe Whether one skb is to leave although the congestion window is full (a tail loss probe).
  */
 export function writeXmit(
   sk: SenderSock,
@@ -91,10 +91,11 @@ export function writeXmit(
   sink: SegmentSink,
   pushOne = false,
   pushAll = false,
+  probe = false,
 ): void {
   const { pool, writeQueue } = sk;
   if (writeQueue.head === NONE) return;
-  const mss = currentMss(sk);
+  const mss = sk.mssNow;
   const maxSegs = autosizeSegs(sk, mss);
   let cwndLimited = false;
   let sent = false;
@@ -105,9 +106,12 @@ export function writeXmit(
     const segs = len <= mss ? 1 : Math.ceil(len / mss);
     let quota = sk.cwnd - sk.inFlight;
     if (quota <= 0) {
-      sk.limit = Limit.CWND;
-      cwndLimited = true;
-      break;
+      if (!probe) {
+        sk.limit = Limit.CWND;
+        cwndLimited = true;
+        break;
+      }
+      quota = 1;
     }
     if (sk.splitsWhenSent) {
       quota = Math.min(quota, Math.max(sk.cwnd >> 1, 1));
@@ -136,6 +140,7 @@ export function writeXmit(
         len,
         mss,
         last,
+        pushAll,
       );
       if (len > limit) {
         splitSkb(sk, writeQueue, skb, limit, mss);
@@ -150,10 +155,35 @@ export function writeXmit(
     sent = true;
     if (pushOne) break;
   }
+  if (sent && !probe) scheduleLossProbe(sk, now);
   if (sent || cwndLimited) {
     cwndValidate(sk, cwndLimited || sk.inFlight >= sk.cwnd);
   }
   armProbe(sk, now);
+}
+
+/**
+ * Asks a window that is too small for the next segment: as much of it leaves as fits.
+ *
+ * Models `tcp_write_wakeup` (net/ipv4/tcp_output.c).
+ *
+ * @returns Whether something left; not where the window is closed.
+ */
+export function writeWakeup(
+  sk: SenderSock,
+  now: number,
+  sink: SegmentSink,
+): boolean {
+  const { pool, writeQueue } = sk;
+  const skb = writeQueue.head;
+  const room = sk.windowEnd - pool.seq[skb]!;
+  if (room <= 0) return false;
+  const mss = sk.mssNow;
+  const len = pool.end[skb]! - pool.seq[skb]!;
+  const size = Math.min(room, mss);
+  if (size < len) splitSkb(sk, writeQueue, skb, size, mss);
+  pool.flags[skb]! |= PUSH;
+  return transmit(sk, now, sink, skb, Math.min(size, len), mss);
 }
 
 // A small segment waits while another small one is out (Minshall's variant).
@@ -210,15 +240,14 @@ function splitPoint(
   len: number,
   mss: number,
   last: boolean,
+  pushAll: boolean,
 ): number {
   if (most <= window && !last) return most;
   const needed = Math.min(len, window);
   if (most <= needed) return most;
   const partial = needed % mss;
-  // A small rest that Nagle would hold stays behind.
-  return partial > 0 && nagleHolds(sk) && needed > partial
-    ? needed - partial
-    : needed < len
+  // A small rest that Nagle would hold stays behind; else the window is filled to its last byte.
+  return partial > 0 && !pushAll && nagleHolds(sk) && needed > partial
     ? needed - partial
     : needed;
 }
@@ -245,7 +274,10 @@ export function splitSkb(
   pool.sentAt[rest] = pool.sentAt[skb]!;
   pool.flags[rest] = pool.flags[skb]!;
   pool.flags[skb]! &= ~PUSH;
-  pool.frags[rest] = Math.max(1, pool.frags[skb]!);
+  if (sk.kernel.tcp.linear === 0) {
+    pool.frags[rest] = blocksTouched(at, at + moved, sk.fragStart);
+    pool.frags[skb] = blocksTouched(pool.seq[skb]!, at, sk.fragStart);
+  } else pool.frags[rest] = Math.max(1, pool.frags[skb]!);
   // Linear bytes cannot move: they are copied into a new head.
   const paged = Math.min(
     moved,
@@ -305,6 +337,7 @@ function armProbe(sk: SenderSock, now: number): void {
   if (sk.packetsOut > 0 || sk.writeQueue.head === NONE) {
     sk.probeAt = Infinity;
   } else if (sk.probeAt === Infinity) {
-    sk.probeAt = now + (sk.localDrop ? 500 * MS : sk.rto * 2 ** sk.backoff);
+    const delay = sk.localDrop ? 500 * MS : sk.rto * 2 ** sk.backoff;
+    sk.probeAt = timerAt(now, delay, sk.jiffy);
   }
 }

@@ -9,9 +9,6 @@ import type { ReceiverSock } from "./receiver_sock.ts";
 import type { RxSkb } from "../net/rx_skb.ts";
 import { spaceFromWin } from "./space.ts";
 
-/** `net.ipv4.tcp_rcvbuf_low_rtt`, microseconds (6.18). */
-const LOW_RTT = 1000;
-
 /**
  * Opens `rcv_ssthresh` for a received skb, if it is worth its memory.
  *
@@ -20,8 +17,14 @@ const LOW_RTT = 1000;
  * @param sk The socket.
  * @param skb The skb's shape.
  * @param len Payload, bytes.
+ * @param adjust Whether a head without payload may be left out of account; not for an skb queued out of order.
  */
-export function growWindow(sk: ReceiverSock, skb: RxSkb, len: number): void {
+export function growWindow(
+  sk: ReceiverSock,
+  skb: RxSkb,
+  len: number,
+  adjust = true,
+): void {
   const room = Math.min(sk.windowClamp, sk.space()) - sk.rcvSsthresh;
   if (room <= 0) return;
   if (sk.memory.pressure) {
@@ -31,7 +34,7 @@ export function growWindow(sk: ReceiverSock, skb: RxSkb, len: number): void {
     return;
   }
   let { truesize } = skb;
-  if (sk.growIgnoresHead && skb.linear === 0) {
+  if (adjust && sk.growIgnoresHead && skb.linear === 0) {
     const rest = truesize - skbTruesize(sk.kernel, skb.end);
     if (rest >= len) truesize = rest;
   }
@@ -81,7 +84,7 @@ function updateRcvRtt(
   windowDependent: boolean,
 ): void {
   const m = sample * 8;
-  const rule = sk.kernel.tcp.rcvRtt;
+  const rule = sk.rcvRttRule;
   if (sk.rcvRtt === 0 || rule !== "average" && m < sk.rcvRtt) {
     sk.rcvRtt = m;
     return;
@@ -112,14 +115,13 @@ export function rcvRttByTimestamp(
 ): void {
   const echo = sk.rxTsecr;
   if (echo < 0 || len < sk.rcvMss) return;
-  const ts = Math.floor(echo / 1e6);
   if (sk.tick === 1000) {
-    if (ts === sk.lastTsecr) return;
-    sk.lastTsecr = ts;
+    if (echo === sk.lastTsecr) return;
+    sk.lastTsecr = echo;
   }
-  let ms = Math.floor(now / 1e6) - ts;
+  let ms = sk.clock.of(now) - echo;
   if (ms === 0) {
-    if (sk.kernel.tcp.rcvRtt === "minimum, average of read") return;
+    if (sk.rcvRttRule === "minimum, average of read") return;
     ms = 1;
   }
   updateRcvRtt(sk, sk.tick === 1000 ? ms * 1000 : ms, false);
@@ -150,14 +152,16 @@ export function rcvRttByWindow(sk: ReceiverSock, now: number): void {
  * @param now The time, ns.
  */
 export function rcvSpaceAdjust(sk: ReceiverSock, now: number): void {
-  const rule = sk.kernel.tcp.drs;
+  const rule = sk.drs;
   if (rule === "twice copied" && sk.rcvqTime === 0) {
     sk.rcvqSeq = sk.copiedSeq;
-    sk.rcvqTime = now;
+    sk.rcvqTime = Math.floor(now / sk.tick);
     return;
   }
-  const elapsed = Math.floor(now / sk.tick) - Math.floor(sk.rcvqTime / sk.tick);
-  if (sk.rcvRtt === 0 || elapsed < Math.floor(sk.rcvRtt / 8)) return;
+  if (
+    sk.rcvRtt === 0 ||
+    now < (sk.rcvqTime + Math.floor(sk.rcvRtt / 8)) * sk.tick
+  ) return;
   let copied = sk.copiedSeq - sk.rcvqSeq;
   const auto = sk.moderateRcvbuf && !sk.rcvbufLocked;
   switch (rule) {
@@ -182,7 +186,7 @@ export function rcvSpaceAdjust(sk: ReceiverSock, now: number): void {
       }
   }
   sk.rcvqSeq = sk.copiedSeq;
-  sk.rcvqTime = now;
+  sk.rcvqTime = Math.floor(now / sk.tick);
 }
 
 function adjustTwiceCopied(
@@ -242,9 +246,10 @@ export function rcvbufGrow(sk: ReceiverSock, newspace: number): void {
   const oldspace = sk.rcvqSpace;
   sk.rcvqSpace = newspace;
   let rcvwin = 2 * newspace;
+  const { lowRtt } = sk.kernel.tcp;
   const rttUs = Math.floor(sk.rcvRtt / 8);
-  rcvwin += rttUs < LOW_RTT
-    ? Math.floor(rcvwin * rttUs / LOW_RTT)
+  rcvwin += rttUs < lowRtt
+    ? Math.floor(rcvwin * rttUs / lowRtt)
     : 2 * Math.floor(rcvwin * (newspace - oldspace) / oldspace);
   const last = sk.ofoQueue.tail;
   if (last >= 0) rcvwin += sk.pool.end[last]! - sk.rcvNxt;
@@ -302,6 +307,17 @@ function measureRatio(sk: ReceiverSock, skb: RxSkb, len: number): void {
   if (ratio === sk.scalingRatio) return;
   sk.scalingRatio = ratio;
   if (!sk.kernel.tcp.clampFollowsRatio) return;
-  sk.windowClamp = sk.win(sk.rcvbuf);
+  setWindowClamp(sk, sk.win(sk.rcvbuf));
   sk.rcvqSpace = Math.min(sk.rcvqSpace, sk.windowClamp);
+}
+
+// tcp_set_window_clamp: a clamp that rises frees the threshold up to what is advertised already.
+function setWindowClamp(sk: ReceiverSock, window: number): void {
+  const clamp = Math.max(window, Math.floor(sk.kernel.udp.minRcvbuf / 2));
+  const before = sk.windowClamp;
+  sk.windowClamp = clamp;
+  if (clamp < before) sk.rcvSsthresh = Math.min(sk.rcvSsthresh, clamp);
+  else if (clamp > before) {
+    sk.rcvSsthresh = Math.max(Math.min(sk.rcvWnd, clamp), sk.rcvSsthresh);
+  }
 }

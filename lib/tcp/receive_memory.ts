@@ -35,6 +35,8 @@ export function newSkb(
   pool.moved[skb] = rx.moved;
   pool.headCharge[skb] = rx.end;
   pool.gsoSize[skb] = gsoSize;
+  // What is merged later has heads of its own: the first piece's counts.
+  pool.sharedEnd[skb] = rx.shared ? Math.min(end, rx.sharedEnd) : -1;
   pool.flags[skb] = (rx.headFrag ? HEAD_FRAG : 0) |
     (rx.fragList ? FRAG_LIST : 0) | (rx.shared ? SHARED : 0);
   return skb;
@@ -42,9 +44,7 @@ export function newSkb(
 
 /** Whether the buffer takes `len` bytes more (`tcp_can_ingest`, 6.17; before, whether it is not over its limit). */
 function canIngest(sk: ReceiverSock, len: number): boolean {
-  return sk.kernel.tcp.ingest === "rmem"
-    ? sk.rmemAlloc <= sk.rcvbuf
-    : sk.rmemAlloc + len <= sk.rcvbuf;
+  return sk.rmemAlloc + (sk.ingestsLen ? len : 0) <= sk.rcvbuf;
 }
 
 /**
@@ -199,7 +199,7 @@ export function tryCoalesce(
   const { pool } = sk;
   if (pool.end[to] !== seq) return -1;
   const flags = pool.flags[to]!;
-  if ((flags & SHARED) !== 0 && pool.end[to]! > sk.sharedAbove) return -1;
+  if (pool.sharedEnd[to]! > sk.sharedAbove) return -1;
   const len = end - seq;
   let delta = 0;
   if (len <= pool.tailroom[to]!) {
@@ -208,7 +208,7 @@ export function tryCoalesce(
   } else {
     if ((flags & FRAG_LIST) !== 0 || rx.fragList) return -1;
     const frags = pool.frags[to]! + rx.frags;
-    const { maxSkbFrags } = sk.kernel.build;
+    const { maxSkbFrags } = sk;
     if (rx.linear > 0) {
       if (frags >= maxSkbFrags || !rx.headFrag || rx.shared) return -1;
       pool.frags[to] = frags + 1;

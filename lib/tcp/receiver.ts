@@ -35,9 +35,9 @@ export class RxSegment {
   segs = 1;
   /** PSH. */
   push = false;
-  /** When the sender sent it, ns: its timestamp. */
+  /** The sender's timestamp, ms. */
   tsval = 0;
-  /** The echoed timestamp, ns; -1 for none. */
+  /** The echoed timestamp, ms; -1 for none. */
   tsecr = -1;
   /** How it is held in memory. */
   skb: RxSkb | null = null;
@@ -116,7 +116,7 @@ export class TcpReceiver {
     const { sk } = this;
     const { seq, end } = segment;
     const windowEnd = sk.rcvNxt + sk.window();
-    const beyond = sk.kernel.tcp.dropsBeyondWindow && end > windowEnd &&
+    const beyond = sk.dropsBeyondWindow && end > windowEnd &&
       sk.receiveQueue.length > 0;
     if (end < sk.rcvWup || seq > windowEnd || beyond) {
       if (beyond) sk.counters.BeyondWindow++;
@@ -141,6 +141,7 @@ export class TcpReceiver {
     if (end <= sk.rcvNxt) {
       sk.counters.DelayedACKLost++;
       this.#duplicate(seq, end);
+      this.#unshare(seq, end);
       this.#outOfWindow();
       return;
     }
@@ -151,7 +152,7 @@ export class TcpReceiver {
     }
     if (seq < sk.rcvNxt) this.#duplicate(seq, sk.rcvNxt);
     const { truesize } = segment.skb!;
-    if (sk.kernel.tcp.takesWhenEmpty && sk.receiveQueue.length === 0) {
+    if (sk.takesWhenEmpty && sk.receiveQueue.length === 0) {
       forceSchedule(sk, truesize);
     } else if (!tryRmemSchedule(sk, seq, len, truesize)) {
       sk.counters.TCPRcvQDrop++;
@@ -219,6 +220,14 @@ export class TcpReceiver {
       sk.rcvNxt = pool.end[skb]!;
       receiveQueue.push(skb);
     }
+  }
+
+  // To send an skb again its sender makes itself a head of its own (skb_unclone): what we hold is ours now.
+  #unshare(seq: number, end: number): void {
+    const { pool, receiveQueue: { tail } } = this.sk;
+    if (tail === NONE) return;
+    const at = pool.sharedEnd[tail]!;
+    if (at > seq && at <= end) pool.sharedEnd[tail] = -1;
   }
 
   #duplicate(seq: number, end: number): void {

@@ -6,6 +6,7 @@
 
 import type { Kernel } from "../kernel.ts";
 import { skbTruesize } from "../net/skbuff.ts";
+import { MsClock } from "../sim/ms_clock.ts";
 import { TcpCounters } from "./counters.ts";
 import {
   establishedRcvbuf,
@@ -71,6 +72,8 @@ export class ReceiverSock {
   readonly tick: number;
   /** Round-trip time of the handshake, ns. */
   handshakeRtt = 0;
+  /** Nanoseconds of a timer tick (1/HZ); 0 for timers without ticks. */
+  jiffy = 0;
 
   /** `advmss`, bytes. */
   advmss: number;
@@ -100,13 +103,15 @@ export class ReceiverSock {
   /** `rcvq_space`. */
   rcvqSpace: number;
   rcvqSeq = 0;
+  /** When it was looked at last, ticks. */
   rcvqTime = 0;
+  readonly clock: MsClock = new MsClock();
   /** `rcv_rtt_est`, ticks << 3. */
   rcvRtt = 0;
   rcvRttSeq = 0;
   rcvRttTime = 0;
   lastTsecr = -1;
-  /** The newest segment's echo, ns; -1 for none. */
+  /** The newest segment's echo, ms; -1 for none. */
   rxTsecr = -1;
 
   /** `icsk_ack`. */
@@ -130,7 +135,7 @@ export class ReceiverSock {
   /** Duplicate SACK to report with the next ACK. */
   dsackStart = 0;
   dsackEnd = 0;
-  /** Times since the peer's timestamp: `ts_recent`, ns. */
+  /** `ts_recent`, ms. */
   tsRecent = -1;
 
   readonly pool: SkbPool = new SkbPool();
@@ -140,11 +145,17 @@ export class ReceiverSock {
   /** The sending end's `snd_una` where its skbs arrive here (loopback, veth); what is above is shared. */
   sharedAbove = Infinity;
 
-  // Rules of the release, resolved once.
+  // Rules of the release, resolved once: hot paths read no record of the kernel.
   readonly growFills: boolean;
   readonly growIgnoresHead: boolean;
   readonly spaceCountsBacklog: boolean;
   readonly zeroAtSixteenth: boolean;
+  readonly drs: Kernel["tcp"]["drs"];
+  readonly rcvRttRule: Kernel["tcp"]["rcvRtt"];
+  readonly ingestsLen: boolean;
+  readonly takesWhenEmpty: boolean;
+  readonly dropsBeyondWindow: boolean;
+  readonly maxSkbFrags: number;
 
   /**
    * A socket whose handshake is done.
@@ -167,6 +178,12 @@ export class ReceiverSock {
     this.growFills = tcp.growRoom === "fill";
     this.growIgnoresHead = tcp.growIgnoresHead;
     this.spaceCountsBacklog = tcp.spaceCountsBacklog;
+    this.drs = tcp.drs;
+    this.rcvRttRule = tcp.rcvRtt;
+    this.ingestsLen = tcp.ingest === "rmem + len";
+    this.takesWhenEmpty = tcp.takesWhenEmpty;
+    this.dropsBeyondWindow = tcp.dropsBeyondWindow;
+    this.maxSkbFrags = kernel.build.maxSkbFrags;
     this.zeroAtSixteenth = tcp.zeroWindow === "sixteenth";
     this.rcvbuf = this.rcvbufLocked ? options.lockedRcvbuf : rmem[1];
     const options12 = options.timestamps ? TIMESTAMPS : 0;

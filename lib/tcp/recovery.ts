@@ -5,7 +5,7 @@
  */
 
 import type { CongestionControl } from "./cubic.ts";
-import { currentMss, type SegmentSink } from "./output.ts";
+import type { SegmentSink } from "./output.ts";
 import { markLost, splitSent } from "./scoreboard.ts";
 import { EVER_RETRANS, LOST, RETRANS, SACKED } from "./send_pool.ts";
 import {
@@ -18,6 +18,7 @@ import {
   RTO_MAX,
   type SenderSock,
 } from "./sender_sock.ts";
+import { MS } from "./receiver_sock.ts";
 import { NONE } from "./skb_list.ts";
 
 // tcp_init_cwnd_reduction
@@ -27,6 +28,7 @@ function beginReduction(sk: SenderSock, cc: CongestionControl): void {
   sk.priorCwnd = sk.cwnd;
   sk.prrDelivered = 0;
   sk.prrOut = 0;
+  sk.tlpHighSeq = -1;
   sk.ssthresh = cc.onLoss();
 }
 
@@ -44,6 +46,21 @@ export function enterCwr(sk: SenderSock, cc: CongestionControl): void {
 }
 
 /**
+ * A loss was repaired by its probe: the window is reduced at once, nothing is sent again.
+ *
+ * Models the end of `tcp_process_tlp_ack` (net/ipv4/tcp_input.c).
+ */
+export function reduceAtOnce(
+  sk: SenderSock,
+  cc: CongestionControl,
+  now: number,
+): void {
+  if (sk.caState >= CWR) return;
+  beginReduction(sk, cc);
+  endReduction(sk, now);
+}
+
+/**
  * Proportional rate reduction.
  *
  * Models `tcp_cwnd_reduction` (net/ipv4/tcp_input.c, RFC 6937).
@@ -51,8 +68,14 @@ export function enterCwr(sk: SenderSock, cc: CongestionControl): void {
  * @param sk The socket.
  * @param delivered Segments that this ACK reports for the first time.
  * @param fastRexmit Whether at least one segment must leave.
+ * @param progress Whether `snd_una` moved and nothing more was found lost.
  */
-function reduce(sk: SenderSock, delivered: number, fastRexmit: boolean): void {
+function reduce(
+  sk: SenderSock,
+  delivered: number,
+  fastRexmit: boolean,
+  progress: boolean,
+): void {
   if (delivered <= 0 && !fastRexmit) return;
   const { inFlight } = sk;
   sk.prrDelivered += delivered;
@@ -62,9 +85,10 @@ function reduce(sk: SenderSock, delivered: number, fastRexmit: boolean): void {
       (sk.ssthresh * sk.prrDelivered + sk.priorCwnd - 1) / sk.priorCwnd,
     ) - sk.prrOut;
   } else {
+    const more = progress || sk.kernel.tcp.prr === "slow start" ? 1 : 0;
     send = Math.min(
       sk.ssthresh - inFlight,
-      Math.max(sk.prrDelivered - sk.prrOut, delivered) + 1,
+      Math.max(sk.prrDelivered - sk.prrOut, delivered) + more,
     );
   }
   sk.cwnd = Math.max(1, inFlight + Math.max(send, fastRexmit ? 1 : 0));
@@ -103,7 +127,7 @@ function undo(sk: SenderSock): void {
  * @param now The time, ns.
  * @param delivered Segments newly reported as received.
  * @param advanced Whether `snd_una` moved.
- * @param echo The ACK's echoed timestamp, ns; -1 for none.
+ * @param echo The ACK's echoed timestamp, ms; -1 for none.
  */
 export function fastretransAlert(
   sk: SenderSock,
@@ -114,8 +138,9 @@ export function fastretransAlert(
   echo: number,
 ): void {
   let fastRexmit = false;
+  const lostBefore = sk.lostOut;
   const spurious = sk.undoMarker && advanced && sk.firstRetransAt > 0 &&
-    echo >= 0 && echo < sk.firstRetransAt;
+    echo >= 0 && echo < Math.floor(sk.firstRetransAt / 1e6);
   if (spurious && sk.caState >= RECOVERY) {
     undo(sk);
     sk.caState = OPEN;
@@ -143,12 +168,12 @@ export function fastretransAlert(
       enterRecovery(sk, cc);
       fastRexmit = true;
     } else {
-      if (sk.caState === CWR) reduce(sk, delivered, false);
+      if (sk.caState === CWR) reduce(sk, delivered, false, advanced);
       else sk.caState = sk.sackedOut > 0 ? DISORDER : OPEN;
       return;
     }
   } else markLost(sk, now);
-  reduce(sk, delivered, fastRexmit);
+  reduce(sk, delivered, fastRexmit, advanced && sk.lostOut <= lostBefore);
 }
 
 function enterRecovery(sk: SenderSock, cc: CongestionControl): void {
@@ -164,6 +189,7 @@ function enterRecovery(sk: SenderSock, cc: CongestionControl): void {
     beginReduction(sk, cc);
   } else sk.highSeq = sk.sndNxt;
   sk.caState = RECOVERY;
+  sk.tlpAt = Infinity;
   sk.retransHint = sk.rtxQueue.head;
 }
 
@@ -179,7 +205,7 @@ export function retransmitQueue(
 ): void {
   const { pool, rtxQueue } = sk;
   if (sk.lostOut <= sk.retransOut && sk.caState !== LOSS) return;
-  const mss = currentMss(sk);
+  const mss = sk.mssNow;
   let skb = sk.retransHint === NONE ? rtxQueue.head : sk.retransHint;
   for (; skb !== NONE; skb = pool.links.next[skb]!) {
     sk.retransHint = skb;
@@ -226,6 +252,18 @@ function retransmit(
 }
 
 /**
+ * An ACK stops in front of a segment that was SACKed: if that stays so for half a round trip, it is sent again.
+ *
+ * Models `tcp_check_sack_reneging` (net/ipv4/tcp_input.c, 3.17+; before, at once).
+ */
+export function checkReneging(sk: SenderSock, now: number): void {
+  const { head } = sk.rtxQueue;
+  if (head === NONE || !(sk.pool.flags[head]! & SACKED)) return;
+  sk.tlpAt = Infinity;
+  sk.rtoAt = now + Math.max(sk.srtt / 16 * sk.tick, 10 * MS);
+}
+
+/**
  * The retransmission timer fires.
  *
  * Models `tcp_retransmit_timer` (net/ipv4/tcp_timer.c) and `tcp_enter_loss` (net/ipv4/tcp_input.c).
@@ -239,6 +277,8 @@ export function retransmitTimer(
   sk.rtoAt = Infinity;
   if (sk.packetsOut === 0) return;
   sk.counters.TCPTimeouts++;
+  sk.tlpAt = Infinity;
+  sk.tlpHighSeq = -1;
   if (sk.caState !== LOSS || sk.sndUna >= sk.highSeq) {
     sk.priorSsthresh = Math.max(sk.ssthresh, (sk.cwnd >> 1) + (sk.cwnd >> 2));
     sk.priorCwnd = sk.cwnd;
@@ -251,8 +291,17 @@ export function retransmitTimer(
   sk.cwndCnt = 0;
   sk.retransOut = 0;
   sk.lostOut = 0;
+  // A first segment that was SACKed and is not acknowledged: the receiver has thrown away what it had promised.
+  const reneges = (pool.flags[rtxQueue.head]! & SACKED) !== 0;
+  if (reneges) {
+    sk.counters.TCPSACKReneging++;
+    sk.sackedOut = 0;
+    sk.sackHint = NONE;
+    sk.lostHint = NONE;
+    sk.highestSack = sk.sndUna;
+  }
   for (let skb = rtxQueue.head; skb !== NONE; skb = pool.links.next[skb]!) {
-    pool.flags[skb]! &= ~RETRANS;
+    pool.flags[skb]! &= reneges ? ~(RETRANS | SACKED) : ~RETRANS;
     if (pool.flags[skb]! & SACKED) continue;
     pool.flags[skb]! |= LOST;
     sk.lostOut += pool.segs[skb]!;

@@ -26,13 +26,13 @@ export function rttEstimate(sk: SenderSock, rtt: number): void {
     sk.mdevMax = sk.rttvar;
     sk.rttSeq = sk.sndNxt;
   } else {
-    let m = sample - Math.floor(sk.srtt / 8);
+    let m = sample - (sk.srtt >> 3);
     sk.srtt += m;
     if (m < 0) {
-      m = -m - Math.floor(sk.mdev / 4);
+      m = -m - (sk.mdev >> 2);
       // A falling RTT counts less.
-      if (m > 0) m = Math.floor(m / 8);
-    } else m -= Math.floor(sk.mdev / 4);
+      if (m > 0) m >>= 3;
+    } else m -= sk.mdev >> 2;
     sk.mdev += m;
     if (sk.mdev > sk.mdevMax) {
       sk.mdevMax = sk.mdev;
@@ -40,31 +40,30 @@ export function rttEstimate(sk: SenderSock, rtt: number): void {
     }
     if (sk.sndUna > sk.rttSeq) {
       if (sk.mdevMax < sk.rttvar) {
-        sk.rttvar -= Math.floor((sk.rttvar - sk.mdevMax) / 4);
+        sk.rttvar -= (sk.rttvar - sk.mdevMax) >> 2;
       }
       sk.rttSeq = sk.sndNxt;
       sk.mdevMax = least;
     }
   }
   sk.rto = Math.min(
-    (Math.floor(sk.srtt / 8) + sk.rttvar) * sk.tick,
+    ((sk.srtt >> 3) + sk.rttvar) * sk.tick,
     RTO_MAX,
   );
   sk.backoff = 0;
 }
 
 /**
- * The rate that the window allows, bytes/s.
+ * `sk_pacing_rate`: the rate that window and RTT give, bytes/s; without bound before the first RTT sample.
  *
- * Models `tcp_update_pacing_rate` (net/ipv4/tcp_input.c).
+ * Models `tcp_update_pacing_rate` (net/ipv4/tcp_input.c). Computed when it is asked for: between two ACKs nothing that
+ * goes into it changes.
  */
-export function updatePacingRate(sk: SenderSock): void {
-  const [start, after] = sk.kernel.tcp.pacing;
-  const percent = sk.cwnd < sk.ssthresh / 2 ? start : after;
+export function pacingRate(sk: SenderSock): number {
+  if (sk.srtt === 0) return Infinity;
+  const percent = sk.cwnd < sk.ssthresh / 2 ? sk.pacingStart : sk.pacingAfter;
   const bytes = sk.mss * Math.max(sk.cwnd, sk.packetsOut) * percent / 100;
-  // A tick or less counts as an eighth of one.
-  const srtt = sk.tick > 1000
-    ? (sk.srtt > 10 ? sk.srtt / 8 : 1 / 8) * sk.tick
-    : Math.max(sk.srtt, 1) / 8 * sk.tick;
-  sk.pacingRate = Math.min(Math.floor(bytes * 1e9 / srtt), 2 ** 32 - 1);
+  // In jiffies, a tick or less counts as an eighth of one.
+  const srtt = sk.tick > 1000 && sk.srtt <= 10 ? 1 : sk.srtt;
+  return Math.min(Math.floor(bytes * 8e9 / (srtt * sk.tick)), 2 ** 32 - 1);
 }

@@ -7,7 +7,7 @@
 import { EVER_RETRANS, LOST, RETRANS, SACKED } from "./send_pool.ts";
 import type { SenderSock } from "./sender_sock.ts";
 import { NONE } from "./skb_list.ts";
-import { currentMss, splitSkb } from "./output.ts";
+import { splitSkb } from "./output.ts";
 
 /** Most that `reordering` may grow to (`tcp_max_reordering`). */
 const MAX_REORDERING = 300;
@@ -21,7 +21,7 @@ export function sackTag(
 ): void {
   const { pool, rtxQueue } = sk;
   if (end <= sk.sndUna || start >= sk.sndNxt) return;
-  const mss = currentMss(sk);
+  const mss = sk.mssNow;
   // Blocks mostly grow at the far end.
   let skb = sk.sackHint;
   if (skb === NONE || pool.seq[skb]! > start) skb = rtxQueue.head;
@@ -75,7 +75,7 @@ function tagOne(sk: SenderSock, now: number, skb: number): void {
     if (flags & RETRANS) sk.retransOut -= segs;
   } else if (
     !(flags & EVER_RETRANS) && pool.end[skb]! <= sk.highestSack
-  ) noteReordering(sk, skb);
+  ) noteReordering(sk, pool.seq[skb]!);
   if (flags & RETRANS && !(flags & LOST)) sk.retransOut -= segs;
   pool.flags[skb] = (flags & ~(LOST | RETRANS)) | SACKED;
   sk.sackedOut += segs;
@@ -105,9 +105,8 @@ export function rackAdvance(sk: SenderSock, now: number, skb: number): void {
 }
 
 /** A segment arrived behind later ones without having been sent again (`tcp_check_sack_reordering`). */
-export function noteReordering(sk: SenderSock, skb: number): void {
-  const mss = sk.mss;
-  const distance = Math.ceil((sk.highestSack - sk.pool.seq[skb]!) / mss);
+export function noteReordering(sk: SenderSock, seq: number): void {
+  const distance = Math.ceil((sk.highestSack - seq) / sk.mss);
   sk.reorderSeen = true;
   if (distance <= sk.reordering) return;
   sk.reordering = Math.min(distance, MAX_REORDERING);

@@ -5,14 +5,21 @@
  */
 
 import { type CongestionControl, Cubic, Reno } from "./cubic.ts";
-import { type SegmentSink, writeXmit } from "./output.ts";
 import {
+  noteWindow,
+  type SegmentSink,
+  writeWakeup,
+  writeXmit,
+} from "./output.ts";
+import {
+  checkReneging,
   enterCwr,
   fastretransAlert,
+  reduceAtOnce,
   retransmitQueue,
   retransmitTimer,
 } from "./recovery.ts";
-import { rttEstimate, updatePacingRate } from "./rto.ts";
+import { rttEstimate } from "./rto.ts";
 import { noteReordering, rackAdvance, sackTag } from "./scoreboard.ts";
 import { EVER_RETRANS, LOST, RETRANS, SACKED } from "./send_pool.ts";
 import {
@@ -26,6 +33,7 @@ import {
 } from "./sender_sock.ts";
 import { NONE } from "./skb_list.ts";
 import { checkSpace, sendmsg, wmemFree } from "./sndbuf.ts";
+import { lossProbeAcked, scheduleLossProbe, sendLossProbe } from "./tlp.ts";
 
 /** An ACK as it comes up from IP. Reused. */
 export class AckSegment {
@@ -33,9 +41,9 @@ export class AckSegment {
   ack = 0;
   /** Window, bytes. */
   window = 0;
-  /** Echoed timestamp, ns; -1 for none. */
+  /** Echoed timestamp, ms; -1 for none. */
   tsecr = -1;
-  /** The receiver's own timestamp, ns. */
+  /** The receiver's own timestamp, ms. */
   tsval = -1;
   /** SACK blocks. */
   readonly sackStart: Float64Array = new Float64Array(4);
@@ -43,6 +51,8 @@ export class AckSegment {
   readonly sackEnd: Float64Array = new Float64Array(4);
   /** How many. */
   sackCount = 0;
+  /** Whether the receiver reports a duplicate (DSACK). */
+  dsack = false;
 }
 
 /**
@@ -73,16 +83,16 @@ export class TcpSender {
     this.cc = options.congestionControl === "reno"
       ? new Reno(this.sk)
       : new Cubic(this.sk, options.hystart);
+    noteWindow(this.sk, options.peerWindow);
     if (options.handshakeRtt > 0) {
       rttEstimate(this.sk, options.handshakeRtt);
-      updatePacingRate(this.sk);
     }
   }
 
   /** When the next timer fires, ns. */
   get timerAt(): number {
     const { sk } = this;
-    return Math.min(sk.rtoAt, sk.probeAt, sk.reorderAt);
+    return Math.min(sk.rtoAt, sk.probeAt, sk.reorderAt, sk.tlpAt);
   }
 
   /**
@@ -114,7 +124,10 @@ export class TcpSender {
       fastretransAlert(sk, this.cc, now, 0, false, -1);
       if (sk.caState >= RECOVERY) retransmitQueue(sk, now, this.#sink);
     }
-    if (sk.rtoAt <= now) retransmitTimer(sk, this.cc, now, this.#sink);
+    if (sk.tlpAt <= now) sendLossProbe(sk, now, this.#sink);
+    else if (sk.rtoAt <= now) {
+      retransmitTimer(sk, this.cc, now, this.#sink);
+    }
     if (sk.probeAt <= now) this.#probe(now);
     this.#afterSending(now);
   }
@@ -128,7 +141,7 @@ export class TcpSender {
       sk.localDrop || sk.windowEnd > sk.pool.seq[sk.writeQueue.head]!
     ) {
       sk.localDrop = false;
-      writeXmit(sk, now, this.#sink, false, true);
+      writeWakeup(sk, now, this.#sink);
       if (sk.packetsOut > 0) return;
     }
     sk.counters.TCPWinProbe++;
@@ -152,9 +165,13 @@ export class TcpSender {
     const deliveredBefore = sk.delivered;
     const inFlightBefore = sk.inFlight;
     const advanced = ack > sk.sndUna;
-    sk.sndWnd = window;
-    sk.lastTsecr = segment.tsval;
-    if (window > sk.maxWindow) sk.maxWindow = window;
+    // tcp_may_update_window: of ACKs that overtook each other the larger window counts.
+    if (
+      advanced || window > sk.sndWnd ||
+      window === 0 && sk.kernel.tcp.noMemoryZeroWindow
+    ) sk.sndWnd = window;
+    if (sk.timestamps) sk.lastTsecr = segment.tsval;
+    if (window > sk.maxWindow) noteWindow(sk, window);
     if (sk.probeAt < Infinity && window > 0) {
       sk.probeAt = Infinity;
       sk.backoff = 0;
@@ -166,6 +183,9 @@ export class TcpSender {
     }
     const acked = advanced ? this.#cleanRtxQueue(now, ack) : 0;
     const delivered = sk.delivered - deliveredBefore;
+    if (lossProbeAcked(sk, ack, advanced, segment.dsack)) {
+      reduceAtOnce(sk, this.cc, now);
+    }
     const quiet = sk.caState === OPEN && segment.sackCount === 0;
     if (!quiet || sk.sackedOut > 0) {
       fastretransAlert(
@@ -177,10 +197,15 @@ export class TcpSender {
         segment.tsecr,
       );
     }
-    if (acked > 0 && this.#mayRaise()) {
-      if (this.#cwndLimited(inFlightBefore)) this.cc.avoid(now, acked);
+    if (acked > 0) {
+      scheduleLossProbe(sk, now);
+      checkReneging(sk, now);
+    } else if (sk.caState >= RECOVERY) sk.tlpAt = Infinity;
+    // From 4.6 on what counts is what this ACK reported for the first time.
+    const grown = sk.rack ? delivered : acked;
+    if (acked > 0 && grown > 0 && this.#mayRaise()) {
+      if (this.#cwndLimited(inFlightBefore)) this.cc.avoid(now, grown);
     }
-    if (advanced || delivered > 0) updatePacingRate(sk);
     if (sk.caState >= RECOVERY) retransmitQueue(sk, now, this.#sink);
     writeXmit(sk, now, this.#sink);
     const wakes = advanced && checkSpace(sk);
@@ -199,6 +224,7 @@ export class TcpSender {
       const flags = pool.flags[skb]!;
       const segs = pool.segs[skb]!;
       const whole = pool.end[skb]! <= ack;
+      const start = pool.seq[skb]!;
       let gone = segs;
       if (!whole) {
         if (pool.seq[skb]! >= ack) break;
@@ -218,8 +244,8 @@ export class TcpSender {
       else {
         sk.delivered += gone;
         rackAdvance(sk, now, skb);
-        if (!(flags & EVER_RETRANS) && pool.end[skb]! <= sk.highestSack) {
-          noteReordering(sk, skb);
+        if (!(flags & EVER_RETRANS) && start < sk.highestSack) {
+          noteReordering(sk, start);
         }
       }
       if (flags & LOST) sk.lostOut -= gone;

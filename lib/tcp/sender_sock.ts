@@ -117,6 +117,8 @@ export class SenderSock {
   /** Nanoseconds of a clock tick of the RTT estimate. */
   readonly tick: number;
 
+  /** Nanoseconds of a timer tick (1/HZ); 0 for timers without ticks. */
+  jiffy = 0;
   /** `sk_sndbuf`, bytes. */
   sndbuf: number;
   /** `sk_wmem_queued`, bytes. */
@@ -126,7 +128,8 @@ export class SenderSock {
   forwardAlloc = 0;
   /** SOCK_NOSPACE: the writer waits for room. */
   nospace = false;
-  /** The receiver's last timestamp, which segments echo, ns; -1 for none. */
+  readonly timestamps: boolean;
+  /** The receiver's last timestamp, which segments echo, ms; -1 for none. */
   lastTsecr = -1;
   writeSeq = 0;
   sndUna = 0;
@@ -134,6 +137,10 @@ export class SenderSock {
   pushedSeq = 0;
   sndWnd: number;
   maxWindow: number;
+  /** Most payload that one skb may hold, for the peer's window: half of it. */
+  halfWindow = Infinity;
+  /** MSS for sending now: `mss`, or half of a small window. */
+  mssNow: number;
   cwnd = INIT_CWND;
   cwndCnt = 0;
   ssthresh: number;
@@ -179,8 +186,6 @@ export class SenderSock {
   rackSentAt = 0;
   rackEnd = 0;
   rackRtt = 0;
-  /** `sk_pacing_rate`, bytes/s. */
-  pacingRate = Infinity;
   /** When `tcp_tso_should_defer` began to wait, ns; -1 if it does not. */
   deferredAt = -1;
   lastSentAt = 0;
@@ -192,8 +197,16 @@ export class SenderSock {
   probeAt = Infinity;
   /** When RACK looks again, ns. */
   reorderAt = Infinity;
+  /** When a tail loss probe is due, ns; it comes before the retransmission. */
+  tlpAt = Infinity;
+  /** `tlp_high_seq`: what was out at the last probe; -1 for none. */
+  tlpHighSeq = -1;
+  /** Whether that probe was a retransmission. */
+  tlpRetrans = false;
   /** Offset in the task's current page fragment, bytes. */
   fragOffset = 0;
+  /** Where that fragment begins in the stream. */
+  fragStart = 0;
   /** The skb that holds the newest piece of it. */
   fragSkb = -1;
   /** The device refused a segment since the last look. */
@@ -212,6 +225,13 @@ export class SenderSock {
   readonly splitsWhenSent: boolean;
   readonly rack: boolean;
   readonly maxPacketsRule: boolean;
+  readonly autosizeByRtt: boolean;
+  readonly tsq: Kernel["tcp"]["tsq"];
+  /** Per cent of cwnd / srtt that `sk_pacing_rate` is, in slow start and after. */
+  readonly pacingStart: number;
+  readonly pacingAfter: number;
+  readonly hystartDelayShift: number;
+  readonly expandsByPacketsOut: boolean;
 
   /**
    * A socket whose handshake is done.
@@ -227,6 +247,7 @@ export class SenderSock {
     this.wmem = wmem;
     this.sndbufLocked = options.lockedSndbuf > 0;
     this.nodelay = options.nodelay;
+    this.timestamps = options.timestamps;
     this.gso = options.tso || options.gso || tcp.gsoAlways;
     this.mssClamp = peerMss;
     this.mss = peerMss - (options.timestamps ? TIMESTAMPS : 0);
@@ -248,10 +269,17 @@ export class SenderSock {
       : initialSndbuf(kernel, peerMss, this.mss, wmem);
     this.sndWnd = options.peerWindow;
     this.maxWindow = options.peerWindow;
+    this.mssNow = this.mss;
     this.ssthresh = options.ssthresh > 0 ? options.ssthresh : INFINITE_SSTHRESH;
     this.ackedCounts = tcp.slowStart === "acked";
     this.splitsWhenSent = tcp.sizeGoal === "split";
     this.rack = tcp.lossDetection === "rack";
+    this.autosizeByRtt = tcp.autosizeByRtt;
+    this.tsq = tcp.tsq;
+    this.pacingStart = tcp.pacing[0];
+    this.pacingAfter = tcp.pacing[1];
+    this.hystartDelayShift = tcp.hystartDelayShift;
+    this.expandsByPacketsOut = tcp.expandTest === "packets_out";
     this.maxPacketsRule = tcp.cwndLimited === "max packets out";
   }
 
@@ -272,7 +300,8 @@ function linearSize(
   gso: boolean,
   mss: number,
 ): number {
-  if (kernel.tcp.linear === 0) return sg ? 0 : mss;
+  // From 4.17 on the device copies what it cannot gather.
+  if (kernel.tcp.linear === 0) return 0;
   if (!sg) return mss;
   if (gso) return kernel.tcp.linear;
   const { pageSize, maxTcpHeader, maxSkbFrags } = kernel.build;

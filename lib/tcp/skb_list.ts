@@ -65,10 +65,12 @@ export class SkbPool {
   headCharge: Int32Array = new Int32Array(64);
   /** 1: head may be taken over; 2: frag_list; 4: shared with the sender; 8: FIN. */
   flags: Uint8Array = new Uint8Array(64);
+  /** Up to where the sender shares its head, until that is acknowledged; -1 if it does not. */
+  sharedEnd: Float64Array = new Float64Array(64);
   /** `gso_size`, or the payload of a single segment, bytes. */
   gsoSize: Int32Array = new Int32Array(64);
-  /** Timestamp that came along, ns. */
-  tsval: Float64Array = new Float64Array(64);
+  /** Timestamp that came along, ms. */
+  tsval: Int32Array = new Int32Array(64);
   /** Their links. */
   readonly links: Links = new Links();
 
@@ -105,8 +107,9 @@ export class SkbPool {
     this.moved = grown(new Int32Array(n), this.moved);
     this.headCharge = grown(new Int32Array(n), this.headCharge);
     this.flags = grown(new Uint8Array(n), this.flags);
+    this.sharedEnd = grown(new Float64Array(n), this.sharedEnd);
     this.gsoSize = grown(new Int32Array(n), this.gsoSize);
-    this.tsval = grown(new Float64Array(n), this.tsval);
+    this.tsval = grown(new Int32Array(n), this.tsval);
   }
 }
 
@@ -146,7 +149,8 @@ export class SkbQueue {
   /** Takes an skb out; it stays allocated. */
   unlink(skb: number): void {
     const { next, prev } = this.#links;
-    const [before, after] = [prev[skb]!, next[skb]!];
+    const before = prev[skb]!;
+    const after = next[skb]!;
     if (before === NONE) this.head = after;
     else next[before] = after;
     if (after === NONE) this.tail = before;

@@ -4,14 +4,13 @@
  * @module
  */
 
+import { FRAG_BLOCK } from "./frag_blocks.ts";
 import { INIT_CWND } from "./initial.ts";
 import { type SegmentSink, sizeGoal, writeXmit } from "./output.ts";
 import { PUSH } from "./send_pool.ts";
 import type { SenderSock } from "./sender_sock.ts";
 import { NONE } from "./skb_list.ts";
 
-/** Bytes of a task's page fragment (`SKB_FRAG_PAGE_ORDER`). */
-const FRAG_BLOCK = 32768;
 /** Least rest of a block that is used (`skb_page_frag_refill` asks for 32 bytes). */
 const FRAG_LEAST = 32;
 
@@ -95,9 +94,13 @@ function append(sk: SenderSock, skb: number, bytes: number): number {
     sk.forwardAlloc -= paged;
     if (sk.forwardAlloc < 0) wmemSchedule(sk, 0);
     let rest = paged;
+    const { writeSeq } = sk;
     while (rest > 0) {
       const fresh = sk.fragOffset + FRAG_LEAST > FRAG_BLOCK;
-      if (fresh) sk.fragOffset = 0;
+      if (fresh) {
+        sk.fragOffset = 0;
+        sk.fragStart = writeSeq - rest;
+      }
       // A piece that continues the last one extends its fragment.
       const continues = !fresh && pool.frags[skb]! > 0 && sk.fragSkb === skb;
       const piece = Math.min(rest, FRAG_BLOCK - sk.fragOffset);
@@ -115,7 +118,7 @@ function wmemSchedule(sk: SenderSock, size: number): boolean {
   const lacks = size - sk.forwardAlloc;
   if (lacks <= 0) return true;
   const { memory } = sk;
-  const pages = Math.ceil(lacks / memory.pageSize);
+  const pages = (lacks + memory.pageSize - 1) >> memory.pageShift;
   if (
     !memory.take(
       pages,
@@ -143,8 +146,8 @@ export function wmemFree(sk: SenderSock, truesize: number): void {
   sk.forwardAlloc += truesize;
   const { pageSize } = sk.memory;
   if (sk.forwardAlloc >= pageSize) {
-    const pages = Math.floor(sk.forwardAlloc / pageSize);
-    sk.forwardAlloc -= pages * pageSize;
+    const pages = sk.forwardAlloc >> sk.memory.pageShift;
+    sk.forwardAlloc &= pageSize - 1;
     sk.memory.give(pages);
   }
 }
@@ -168,9 +171,7 @@ export function checkSpace(sk: SenderSock): boolean {
 function shouldExpand(sk: SenderSock): boolean {
   if (sk.sndbufLocked || sk.memory.pressure) return false;
   if (sk.memory.allocated >= sk.memory.low) return false;
-  const out = sk.kernel.tcp.expandTest === "packets_out"
-    ? sk.packetsOut
-    : sk.inFlight;
+  const out = sk.expandsByPacketsOut ? sk.packetsOut : sk.inFlight;
   return out < sk.cwnd;
 }
 

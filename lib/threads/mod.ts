@@ -1,8 +1,10 @@
 /** The mailing-list threads by name. @module */
 
 import { kmemCacheBulkThread } from "./kmem_cache_bulk.ts";
+import { rcvbufAutotuningThread } from "./rcvbuf_autotuning.ts";
 import { skbPageFragRefillThread } from "./skb_page_frag_refill.ts";
 import { vhostNetPageFragThread } from "./vhost_net_page_frag.ts";
+import { virtioReceiveBuffersThread } from "./virtio_receive_buffers.ts";
 import type { Thread } from "./thread.ts";
 
 /**
@@ -19,7 +21,9 @@ import type { Thread } from "./thread.ts";
  * ```
  */
 export const threads: Readonly<Record<string, Thread>> = Object.freeze({
+  [rcvbufAutotuningThread.id]: rcvbufAutotuningThread,
   [skbPageFragRefillThread.id]: skbPageFragRefillThread,
   [kmemCacheBulkThread.id]: kmemCacheBulkThread,
   [vhostNetPageFragThread.id]: vhostNetPageFragThread,
+  [virtioReceiveBuffersThread.id]: virtioReceiveBuffersThread,
 });

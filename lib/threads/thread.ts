@@ -32,6 +32,10 @@ export interface FittedConstant {
 export interface ReproduceOptions {
   /** Called with the share done, 0 to 1. */
   readonly onProgress?: ((done: number) => void | Promise<void>) | undefined;
+  /** Workers for long runs: one a core if absent, 0 for none; short threads need none. */
+  readonly workers?: number | undefined;
+  /** Ids of the tables to make; all if absent. */
+  readonly only?: readonly string[] | undefined;
 }
 
 /** A mailing-list thread. */
@@ -70,5 +74,7 @@ export async function makeTables(
     tables.push(make());
     await options.onProgress?.(tables.length / makers.length);
   }
-  return tables;
+  return options.only === undefined
+    ? tables
+    : tables.filter(({ id }) => options.only!.includes(id));
 }

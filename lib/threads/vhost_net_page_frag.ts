@@ -58,6 +58,7 @@ export const vhostNetPageFragThread: Thread = {
     "Time fell while cycles rose: by perf's own metric the CPUs ran at 0.827 GHz after the series and at 0.801 GHz before, 3.2 % more. That difference between the two series of runs is six times the gain.",
     "Reuse needs every packet of a block to be back when the block ends: one unread packet is enough to make the series take as many blocks as before.",
     "With single pages only, 5 buffers a page, 209,716 pages are taken before the series and one after.",
+    "That one page stays when memory has recovered: with one packet in flight the cache starts it again for ever and never asks for a large block, where vhost_net's own allocator did after five packets.",
     "Patch 2 spares callers of page_frag_cache that may sleep one pass of reclaim for a block that they can do without. The bits that version 4 gave net/core/sock.c were taken back in version 5.",
     "Patch 3 frees no page that was not freed before: gve, mtk_wed_wo and both ends of NVMe over TCP had drained their caches by hand. It replaces five copies of the same lines, of which the target's did not check for a cache without a block. Before October 2021 the NVMe drivers left a block a cache behind.",
   ],

@@ -48,6 +48,8 @@ export interface FragBlock {
 export interface DrawBlockOptions {
   /** The finding; by default how many buffers each block holds. */
   readonly title?: string | undefined;
+  /** What bytes that no buffer covers are called in the key; "never cut" by default. */
+  readonly gap?: string | undefined;
   /** The drawing's width in px; 640 by default, at least 320. */
   readonly width?: number | undefined;
 }
@@ -193,6 +195,7 @@ function spans(
 function place(
   blocks: readonly Checked[],
   width: number,
+  gap: string,
 ): { boxes: Box[]; labels: Label[]; height: number } {
   const boxes: Box[] = [];
   const labels: Label[] = [];
@@ -262,7 +265,7 @@ function place(
     blocks.some((block) => block.buffers.some((buffer) => buffer.free === true))
   ) key.push([freeFill, "freed buffer"]);
   if (blocks.some((block) => block.unused > 0)) {
-    key.push([gapFill, "never cut"]);
+    key.push([gapFill, gap]);
   }
   let x = edge;
   for (const [fill, text] of key) {
@@ -308,9 +311,9 @@ export async function drawBlock(
   options: DrawBlockOptions = {},
 ): Promise<Figure> {
   const all = checkAll(blocks);
-  const { title = finding(all), width = 640 } = options;
+  const { title = finding(all), gap = "never cut", width = 640 } = options;
   checkWidth(width);
-  const { boxes, labels, height } = place(all, width);
+  const { boxes, labels, height } = place(all, width, gap);
   return await plotPixels(
     title,
     blockText(blocks),

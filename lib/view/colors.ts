@@ -103,6 +103,9 @@ export const colors: Readonly<Record<string, string>> = Object.freeze({
   slab: bluishGreen,
   qmempool: vermillion,
 
+  skb_page_frag_refill: bluishGreen,
+  vhost_net: blue,
+
   loopback: "#888888",
   veth: skyBlue,
   tun: orange,
@@ -117,7 +120,18 @@ export const colors: Readonly<Record<string, string>> = Object.freeze({
   "virtio mergeable, 6.1": vermillion,
   "virtio, a page each (2013)": reddishPurple,
 
+  "whole page (3.12)": reddishPurple,
+  "1,518 bytes (Nov 2013)": skyBlue,
+  "1,536 bytes (3.13)": blue,
+  "auto-tune (3.14)": bluishGreen,
+  "hole counted (4.13)": black,
+  "build_skb (6.8)": vermillion,
+  "page_pool, small head": orange,
+  "page_pool, build_skb": "#888888",
+
   "3.12": "#888888",
+  "3.13": skyBlue,
+  "3.14": blue,
   "net-next-2013-10": orange,
   "4.3": reddishPurple,
   "net-next-2015-10": skyBlue,

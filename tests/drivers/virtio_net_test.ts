@@ -8,13 +8,24 @@ import {
   virtioBig,
   virtioMergeable,
   type VirtioMergeableOptions,
+  virtioOverlong,
   virtioSmall,
 } from "../../lib/drivers/virtio_net.ts";
-import { fixedBuffers } from "./facts.ts";
+import { skbPageFragRefillV3 } from "../../lib/patches/skb_page_frag_refill.ts";
+import {
+  virtioCoalesceRxFrags,
+  virtioMtuBuffers,
+} from "../../lib/patches/virtio_net_buffers.ts";
 
 /** Buffers of 1,536 bytes as a ring starts: 20 in a block and one that gets the rest. */
 const FRESH = [...Array<number>(20).fill(1536), 2048];
 const TWO_BLOCKS = [...FRESH, ...FRESH];
+/** November 2013: buffers without room for the header. */
+const FIRST_FRAGS = kernel("net-next-2013-10").am(
+  skbPageFragRefillV3,
+  virtioMtuBuffers,
+  virtioCoalesceRxFrags,
+);
 const GSO_FRAME = 65226;
 
 function truesize(
@@ -28,8 +39,8 @@ function truesize(
 
 Deno.test("virtioMergeable charges an MTU frame by the strategy of its time", () => {
   assertEquals(truesize(kernel("3.12"), 1514), 4864);
-  assertEquals(truesize(fixedBuffers(1518), 1514), 3804);
-  assertEquals(truesize(fixedBuffers(1536), 1514), 2304);
+  assertEquals(truesize(FIRST_FRAGS, 1514), 3804);
+  assertEquals(truesize(kernel("3.13"), 1514), 2304);
   assertEquals(truesize(kernel("4.3"), 1514, 4096), 4864);
   assertEquals(truesize(kernel("4.3"), 1514, 1536), 2304);
   assertEquals(truesize(kernel("6.8"), 1514, 1536), 2816);
@@ -39,8 +50,8 @@ Deno.test("virtioMergeable charges an MTU frame by the strategy of its time", ()
 
 Deno.test("virtioMergeable charges a 64 KiB frame, fragment by fragment", () => {
   assertEquals(truesize(kernel("3.12"), GSO_FRAME), 66304);
-  assertEquals(truesize(fixedBuffers(1518), GSO_FRAME), 67578);
-  assertEquals(truesize(fixedBuffers(1536), GSO_FRAME), 68352);
+  assertEquals(truesize(FIRST_FRAGS, GSO_FRAME), 67578);
+  assertEquals(truesize(kernel("3.13"), GSO_FRAME), 68352);
   assertEquals(truesize(kernel("4.3"), GSO_FRAME, 4096), 66304);
   assertEquals(
     truesize(kernel("4.3"), GSO_FRAME, TWO_BLOCKS, { nominal: 1536 }),
@@ -57,11 +68,11 @@ Deno.test("virtioMergeable charges a 64 KiB frame, fragment by fragment", () => 
 Deno.test("virtioMergeable merges adjacent buffers, which saves the chained skbs", () => {
   const adjacent = true;
   assertEquals(
-    truesize(fixedBuffers(1518), GSO_FRAME, 1518, { adjacent }),
+    truesize(FIRST_FRAGS, GSO_FRAME, 1518, { adjacent }),
     66042,
   );
   assertEquals(
-    truesize(fixedBuffers(1536), GSO_FRAME, 1536, { adjacent }),
+    truesize(kernel("3.13"), GSO_FRAME, 1536, { adjacent }),
     66816,
   );
   const m3 = virtioMergeable(kernel("4.3"), GSO_FRAME, TWO_BLOCKS, {
@@ -129,6 +140,34 @@ Deno.test("virtioMergeable up to 4.12 charges the hole only where it is filled",
   assertEquals(truesize(kernel("4.3"), 2000, 2048, { nominal }), 768 + 2012);
 });
 
+Deno.test("a device that reports 5,000 bytes in a buffer of 1,536: cut, charged, dropped", () => {
+  const of = (name: string, reported = 5000, noted?: number) => {
+    const skb = virtioOverlong(kernel(name), reported, noted);
+    return skb === null ? null : [skb.truesize, skb.len];
+  };
+  assertEquals(of("3.13"), [768 + 1536, 1524]);
+  assertEquals(of("3.14"), [768 + 5000, 4988]);
+  assertEquals(of("4.3"), [768 + 5000, 4988]);
+  assertEquals([of("5.12"), of("6.8"), of("6.18")], [null, null, null]);
+  // What fits is no fault.
+  assertEquals(of("6.8", 1536), [2816, 1524]);
+  assertEquals(of("6.8", 1537), null);
+  assertEquals(of("6.8", 4096, 4096)![1], 4084);
+  assertEquals(of("3.12", 5000), [4864, 4084]);
+  for (const bad of [25, 65537, NaN]) {
+    assertThrows(
+      () => virtioOverlong(kernel("6.8"), bad),
+      RangeError,
+      "reported",
+    );
+    assertThrows(
+      () => virtioOverlong(kernel("6.8"), 5000, bad),
+      RangeError,
+      "noted",
+    );
+  }
+});
+
 Deno.test("virtioBig keeps a chain of pages", () => {
   assertEquals(virtioBig(kernel("4.3"), 1514)!.truesize, 4864);
   assertEquals(virtioBig(kernel("4.3"), 128)!.truesize, 768);
@@ -188,7 +227,7 @@ Deno.test("ewmaAdd follows large frames fast and comes back slowly", () => {
 
 Deno.test("mergeableBufferLength is fixed before 3.14 and bounded later", () => {
   assertEquals(mergeableBufferLength(kernel("3.12"), 65226), 4096);
-  assertEquals(mergeableBufferLength(fixedBuffers(1536), 65226), 1536);
+  assertEquals(mergeableBufferLength(kernel("3.13"), 65226), 1536);
   assertEquals(mergeableBufferLength(kernel("6.8"), 0), 1536);
   assertEquals(mergeableBufferLength(kernel("6.8"), 1525), 1600);
   assertEquals(mergeableBufferLength(kernel("4.3"), 1525), 1792);

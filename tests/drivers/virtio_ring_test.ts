@@ -4,7 +4,10 @@ import { MergeableRing } from "../../lib/drivers/virtio_ring.ts";
 import type { Kernel } from "../../lib/kernel.ts";
 import { PageAllocator } from "../../lib/mm/page_alloc.ts";
 import { kernel } from "../../lib/releases/mod.ts";
-import { fixedBuffers } from "./facts.ts";
+import {
+  virtioHoleTruesize,
+  virtioSmallRings,
+} from "../../lib/patches/virtio_net_buffers.ts";
 
 const BLOCK = 32768;
 const GSO_FRAME = 65226;
@@ -70,7 +73,7 @@ Deno.test("receive charges what virtioMergeable builds", () => {
   frames.push(2036, 2037, 4000, 9014, 30000, GSO_FRAME, 65549);
   const cases: [Kernel, number, number][] = [
     [kernel("3.12"), 0, 4096],
-    [fixedBuffers(1536), 0, 1536],
+    [kernel("3.13"), 0, 1536],
     [kernel("4.3"), 1514, 1536],
     [kernel("4.3"), 2509, 2560],
     [kernel("6.1"), 0, 1536],
@@ -179,7 +182,7 @@ Deno.test("short frames are counted and charge nothing", () => {
 });
 
 Deno.test("3.13's ring fills from the page-fragment cache in softirq", () => {
-  const pages = pagesOf(fixedBuffers(1536));
+  const pages = pagesOf(kernel("3.13"));
   const ring = new MergeableRing(pages);
   assertEquals(ring.frag.counters.frags, 256);
   assertEquals(new Set(charges(ring, 1514, 600)), new Set([2304]));
@@ -239,12 +242,60 @@ Deno.test("6.7 to 6.11 overrun a single page by the record, 6.12 does not", () =
 Deno.test("a ring of 16 asks for more than a page and overruns single ones", () => {
   const pages = pagesOf(kernel("6.8"));
   pages.failOrders(1);
-  const ring = new MergeableRing(pages, { size: 16, minimum: 4086 });
+  const ring = new MergeableRing(pages, { size: 16 });
   assertEquals(ring.bufferLength, 4160);
   assertEquals([ring.counters.overruns, ring.counters.overrunBytes], [
     16,
     16 * 64,
   ]);
+});
+
+Deno.test("up to 4.11 a ring of 16 never holds a 64 KiB packet, from 4.12 on it does", () => {
+  const received = (k: Kernel) => {
+    const ring = new MergeableRing(pagesOf(k), { size: 16 });
+    return [ring.receive(65549) > 0, ring.counters.missed, ring.memory().bytes];
+  };
+  const old = kernel("4.3");
+  // 16 buffers of 1,536 bytes; the ring is too short for the hole of a block to matter.
+  assertEquals(received(old), [false, 1, 24576]);
+  // Of 4.12's buffers one is longer than it was noted, which drops the packet; 4.13 notes the hole.
+  const small = old.am(virtioSmallRings);
+  assertEquals(received(small).slice(0, 2), [false, 0]);
+  assertEquals(received(small.am(virtioHoleTruesize)).slice(0, 2), [true, 0]);
+  assertEquals(received(kernel("6.8"))[0], true);
+  const sizes = [16, 32, 64, 128, 256].map((size) =>
+    new MergeableRing(pagesOf(kernel("6.8")), { size }).bufferLength
+  );
+  assertEquals(sizes, [4160, 2112, 1536, 1536, 1536]);
+});
+
+Deno.test("4.12 hands out the hole without noting it: what is written there drops the packet", () => {
+  const k412 = kernel("4.6").am(virtioSmallRings);
+  // 1,530 bytes and the header fill two buffers of 1,536, or one with the hole.
+  const run = (k: Kernel) => {
+    const ring = new MergeableRing(pagesOf(k));
+    for (let i = 0; i < 20; i++) ring.receive(60);
+    const last = ring.receive(1530);
+    const next = ring.receive(1530);
+    ring.close();
+    const { pgalloc, pgfree } = ring.pages.counters;
+    assertEquals(pgalloc, pgfree);
+    return [last, next, ring.counters.drops, ring.counters.rxLengthErrors];
+  };
+  assertEquals(run(kernel("4.6")), [768 + 1542, 768 + 2 * 1536, 0, 0]);
+  assertEquals(run(k412), [0, 768 + 2 * 1536, 1, 1]);
+  assertEquals(run(k412.am(virtioHoleTruesize)), [
+    768 + 2048,
+    768 + 2 * 1536,
+    0,
+    0,
+  ]);
+  // In the middle of a packet too: its other buffers are freed with it.
+  const ring = new MergeableRing(pagesOf(k412));
+  assertEquals(ring.receive(GSO_FRAME), 0);
+  assertEquals([ring.held.packets, ring.counters.drops], [0, 1]);
+  ring.close();
+  assertEquals(ring.pages.counters.pgalloc, ring.pages.counters.pgfree);
 });
 
 Deno.test("held packets pin their blocks, and everything comes back", () => {

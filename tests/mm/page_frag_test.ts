@@ -124,28 +124,8 @@ Deno.test("orders: 4.3 and later try order 3 once for everybody, then a single p
   }
 });
 
-/** 3.14: atomic callers may have large blocks too, after one pass of reclaim. */
-function linux314(): Kernel {
-  return kernel("3.12").with("3.14", {
-    skbPageFrag: {
-      orders: {
-        value: "descend",
-        file: "net/core/sock.c",
-        symbol: "skb_page_frag_refill",
-        origin: "test",
-      },
-      highOrderNoRetry: {
-        value: true,
-        file: "net/core/sock.c",
-        symbol: "skb_page_frag_refill",
-        origin: "test",
-      },
-    },
-  });
-}
-
 Deno.test("orders: 3.14 descends for everybody", () => {
-  const { frag, pages } = rig(linux314());
+  const { frag, pages } = rig(kernel("3.14"));
   pages.failOrders(2);
   frag.refill(32, GFP_ATOMIC);
   assertEquals(frag.size, 8192);
@@ -153,7 +133,10 @@ Deno.test("orders: 3.14 descends for everybody", () => {
 
 Deno.test("3.14 reclaims once for order 3, 3.12 for as long as something comes of it", () => {
   for (
-    const [k, once] of [[kernel("3.12"), false], [linux314(), true]] as const
+    const [k, once] of [[kernel("3.12"), false], [
+      kernel("3.14"),
+      true,
+    ]] as const
   ) {
     let passes = 0;
     const pages = new PageAllocator(k, {

@@ -76,6 +76,8 @@ Deno.test("default MAX_TCP_HEADER by release", () => {
   assertEquals(Object.fromEntries(defaults), {
     "3.12": 256,
     "net-next-2013-10": 256,
+    "3.13": 256,
+    "3.14": 256,
     "4.3": 256,
     "net-next-2015-10": 256,
     "4.6": 256,
@@ -247,7 +249,7 @@ Deno.test("the slab and NAPI facts change where the specification says", () => {
   assertEquals(changes("napi", "bulkAlloc"), ["3.12: 0", "5.12: 16"]);
   assertEquals(changes("napi", "ixgbeFrees"), [
     "3.12: dev_kfree_skb_any",
-    "4.3: dev_consume_skb_any",
+    "3.14: dev_consume_skb_any",
     "4.6: napi_consume_skb",
   ]);
   assertEquals(changes("napi", "deferMax"), ["3.12: 0", "6.1: 64"]);

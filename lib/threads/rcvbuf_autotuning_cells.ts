@@ -1,0 +1,152 @@
+/**
+ * One run of the rcvbuf autotuning thread: which kernel, driver and path, and what came out.
+ *
+ * @module
+ */
+
+import { netperf } from "../experiments/netperf.ts";
+import type { LimitShares } from "../experiments/stream_result.ts";
+import type { Kernel } from "../kernel.ts";
+import {
+  rcvbufExpand,
+  sndbufAutotuning,
+} from "../patches/rcvbuf_autotuning.ts";
+import { skbPageFragRefillV3 } from "../patches/skb_page_frag_refill.ts";
+import {
+  virtioCoalesceRxFrags,
+  virtioHeaderRoom,
+  virtioMtuBuffers,
+} from "../patches/virtio_net_buffers.ts";
+import type { HostPrices } from "../path/host_prices.ts";
+import { kernel } from "../releases/mod.ts";
+
+/**
+ * What each host spends, ns: round figures for a guest of 2013, named here and nowhere else. The rows from 25 ms on
+ * hardly depend on them (table `host-prices`); the row of 0 ms is nothing but them.
+ */
+export const HOST: HostPrices = {
+  packet: 2000,
+  segment: 0,
+  ack: 500,
+  byte: 0.3,
+  call: 300,
+  wake: 5000,
+  cpus: 1,
+};
+
+/** Host latency in each round trip of the second variant, ms. */
+export const LATENCY_MS = 1.5;
+
+/** Seconds that a run lasts, as netperf's did; at 0 ms less, since nothing changes after the first. */
+export const SECONDS = 60;
+export const SECONDS_AT_0 = 1;
+
+/** Packets that may wait for the receiver: a tap queue that drops nothing. */
+const RING = 10_000;
+
+/** How the receiver's virtio_net holds packets. */
+export type Driver = "whole page" | "MTU buffer" | "small" | "6.18";
+
+/** A run. Plain data, so that it can go to a worker. */
+export interface CellSpec {
+  /** The message's column. */
+  readonly column: 1 | 2 | 3;
+  /** TSO and GSO on the sender. */
+  readonly tso: boolean;
+  /** Delay that netem adds, ms. */
+  readonly rttMs: number;
+  /** The receiver's driver. */
+  readonly driver: Driver;
+  /** Simulated time, s. */
+  readonly seconds: number;
+  /** Latency that the hosts add, ms. */
+  readonly latencyMs?: number;
+  /** `MAX_TCP_HEADER`, bytes; 256 if absent. */
+  readonly maxTcpHeader?: number;
+  /** Prices as a multiple of {@linkcode HOST}; 1 if absent. */
+  readonly price?: number;
+  /** CPUs of each host; 1 if absent. */
+  readonly cpus?: 1 | 2;
+  /** netem's limit, packets; none if absent. */
+  readonly netemLimit?: number;
+  /** A packet is lost every so many seconds; never if absent. */
+  readonly lossEvery?: number;
+  /** `tcp_rmem`; the release's if absent. */
+  readonly tcpRmem?: readonly [number, number, number];
+}
+
+/** What a run gives. */
+export interface CellOutcome {
+  /** Mbit/s of payload read. */
+  readonly goodput: number;
+  /** Mbit/s over the second half. */
+  readonly secondHalf: number;
+  /** Shares of the time by limit. */
+  readonly limits: LimitShares;
+  /** Largest `rcv_ssthresh`, bytes. */
+  readonly rcvSsthresh: number;
+  /** MSS segments simulated. */
+  readonly segments: number;
+}
+
+/** The kernel of a column. */
+export function columnKernel(column: 1 | 2 | 3, maxTcpHeader = 256): Kernel {
+  const base = kernel("net-next-2013-10", { maxTcpHeader });
+  return column === 1
+    ? base
+    : column === 2
+    ? base.am(sndbufAutotuning)
+    : base.am(sndbufAutotuning, rcvbufExpand);
+}
+
+/** A kernel with Michael Dalton's buffers of one MTU-sized frame, as merged for 3.13. */
+export function mtuBuffers(base: Kernel): Kernel {
+  return base.am(
+    skbPageFragRefillV3,
+    virtioMtuBuffers,
+    virtioCoalesceRxFrags,
+    virtioHeaderRoom,
+  );
+}
+
+/** Simulates a cell. */
+export function simulateCell(spec: CellSpec): CellOutcome {
+  const { column, driver, price = 1 } = spec;
+  const sender = columnKernel(column, spec.maxTcpHeader);
+  const host: HostPrices = {
+    packet: HOST.packet * price,
+    segment: HOST.segment * price,
+    ack: HOST.ack * price,
+    byte: HOST.byte * price,
+    call: HOST.call * price,
+    wake: HOST.wake * price,
+    cpus: spec.cpus ?? HOST.cpus,
+  };
+  const run = netperf({
+    kernel: driver === "6.18" ? kernel("6.18") : sender,
+    receiver: driver === "MTU buffer" ? mtuBuffers(sender) : undefined,
+    path: driver === "small" ? "virtio-small" : "virtio-mergeable",
+    tso: spec.tso,
+    rttMs: spec.rttMs,
+    latencyMs: spec.latencyMs ?? 0,
+    seconds: spec.rttMs === 0 ? SECONDS_AT_0 : spec.seconds,
+    host: { sender: host, receiver: host },
+    ring: RING,
+    sysctl: {
+      tcp_rmem: spec.tcpRmem ?? [4096, 87380, 6291456],
+      tcp_wmem: [4096, 16384, 4194304],
+    },
+    netem: {
+      limit: spec.netemLimit,
+      lossEvery: spec.lossEvery,
+    },
+    samples: 60,
+  });
+  return {
+    goodput: run.goodput,
+    secondHalf: run.goodputSecondHalf,
+    limits: run.limits,
+    rcvSsthresh: run.flows[0]!.rcvSsthresh,
+    segments: run.segments,
+  };
+}
