@@ -611,7 +611,6 @@ export {
   type SeriesName,
   type StreamResult,
 } from "./lib/experiments/stream_result.ts";
-export type { RxPath, RxSkb } from "./lib/net/rx_skb.ts";
 export type { HostPrices } from "./lib/path/host_prices.ts";
 export type { LinkCounters } from "./lib/path/link.ts";
 export type { TcpCounters } from "./lib/tcp/counters.ts";
