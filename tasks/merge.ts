@@ -3,7 +3,7 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type MergedSweep, mergeShards } from "../mod.ts";
-import { FORMATS, save, written } from "./sweep_output.ts";
+import { FORMATS, fromUser, save, written } from "./sweep_output.ts";
 
 const HELP =
   `Usage: deno task merge [--out FILE] [--partial] NAME.shard-*-of-*.jsonl
@@ -63,7 +63,7 @@ try {
     await Promise.all(
       paths.map(async (name) => ({
         name,
-        text: await Deno.readTextFile(name),
+        text: await Deno.readTextFile(fromUser(name)),
       })),
     ),
   );

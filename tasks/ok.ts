@@ -84,7 +84,16 @@ function gates(fast: boolean): Gate[] {
   return [
     deno("format", "fmt", "--check"),
     deno("lint", "lint"),
-    deno("types", "check", "mod.ts", "lib", "tests", "bench", "tasks"),
+    deno(
+      "types",
+      "check",
+      "mod.ts",
+      "lib",
+      "tests",
+      "bench",
+      "tasks",
+      "sweeps",
+    ),
     { name: "notebooks", run: checkCells },
     deno("doc comments", "doc", "--lint", "mod.ts", "lib/jupyter/mod.ts"),
     { name: fast ? "fast tests" : "tests", run: () => runTests(fast) },

@@ -1,6 +1,6 @@
 /** `deno task sweep FILE.ts`: a sweep's cells on all cores, or those of one shard. */
 
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
@@ -13,7 +13,7 @@ import {
   type SweepDefinition,
   type SweepResult,
 } from "../mod.ts";
-import { FORMATS, save, written } from "./sweep_output.ts";
+import { FORMATS, fromUser, save, written } from "./sweep_output.ts";
 
 const HELP =
   `Usage: deno task sweep FILE.ts [--out FILE] [--workers N] [--shard i/n]
@@ -66,7 +66,7 @@ function attempt<T>(what: () => T): T {
 }
 
 async function imported(file: string): Promise<SweepDefinition> {
-  const module = pathToFileURL(resolve(file)).href;
+  const module = pathToFileURL(fromUser(file)).href;
   try {
     const exported = (await import(module)).default;
     return defineSweep({ ...exported, module, name: "default" });

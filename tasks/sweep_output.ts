@@ -1,6 +1,6 @@
 /** Where sweeps and merges write, and in which form. */
 
-import { extname } from "node:path";
+import { extname, resolve } from "node:path";
 import type { SweepResult } from "../mod.ts";
 
 type Writer = (
@@ -29,13 +29,19 @@ export function written(out: string): Writer {
   return writer;
 }
 
+/** A path as the user means it: from where the task was started, which deno task leaves for the project's folder. */
+export function fromUser(path: string): string {
+  return resolve(Deno.env.get("INIT_CWD") ?? Deno.cwd(), path);
+}
+
 /** Writes a whole file or none: a task that is killed leaves nothing that looks like a result. */
 export async function save(
   path: string,
   content: string | Uint8Array,
 ): Promise<void> {
-  const part = `${path}.part`;
+  const whole = fromUser(path);
+  const part = `${whole}.part`;
   if (typeof content === "string") await Deno.writeTextFile(part, content);
   else await Deno.writeFile(part, content);
-  await Deno.rename(part, path);
+  await Deno.rename(part, whole);
 }

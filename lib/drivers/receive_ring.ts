@@ -29,7 +29,7 @@ export interface RingBuffer {
   readonly length: number;
 }
 
-/** A receive ring: {@linkcode MergeableRing} or {@linkcode PagePoolRing}. */
+/** A receive ring: {@linkcode MergeableRing}, {@linkcode PagePoolRing} or {@linkcode RxStrategyRing}. */
 export interface ReceiveRing {
   /** The page allocator. */
   readonly pages: PageAllocator;

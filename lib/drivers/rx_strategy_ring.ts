@@ -12,6 +12,12 @@ import { Frag, Head, type SkBuff } from "../net/skbuff.ts";
 import { whole } from "../sim/check.ts";
 import { checkFrame, ETH_HLEN } from "./frame.ts";
 import { HeldPackets } from "./held_packets.ts";
+import {
+  type ReceiveRing,
+  type RingBuffer,
+  type RingMemory,
+  ringMemory,
+} from "./receive_ring.ts";
 import type { RxBufferSetup, RxStrategy } from "./rx_strategy.ts";
 
 /** How an {@linkcode RxStrategyRing} is made. An option given as `undefined` is absent. */
@@ -70,7 +76,7 @@ const DROPPED = -2;
  * assertEquals(ring.receive(1514), 4928);
  * ```
  */
-export class RxStrategyRing {
+export class RxStrategyRing implements ReceiveRing {
   /** The page allocator. */
   readonly pages: PageAllocator;
   /** The kernel, as the page allocator has it. */
@@ -87,8 +93,9 @@ export class RxStrategyRing {
   readonly #cpu: number;
   readonly #order: number;
   readonly #frags: PageFragCache | null;
-  // First pages of the buffers' blocks, oldest first from #head.
+  // First pages of the buffers' blocks and where the buffers start, oldest first from #head.
   readonly #pfns: Int32Array;
+  readonly #offsets: Int32Array;
   #head = 0;
   #posted = 0;
   // By frame: truesize, and buffers that the skb keeps.
@@ -128,6 +135,7 @@ export class RxStrategyRing {
       );
     }
     this.#pfns = new Int32Array(this.#size);
+    this.#offsets = new Int32Array(this.#size);
     this.#refill();
   }
 
@@ -137,31 +145,34 @@ export class RxStrategyRing {
   }
 
   #refill(): void {
+    const frags = this.#frags;
     while (this.#posted < this.#size) {
-      const pfn = this.#allocate();
+      let pfn: number;
+      let offset = 0;
+      if (frags === null) {
+        pfn = this.pages.alloc(
+          Gfp.GFP_ATOMIC | Gfp.__GFP_COMP | Gfp.__GFP_NOWARN,
+          this.#order,
+          this.#cpu,
+        );
+      } else {
+        const address = frags.alloc(this.buffer.size, Gfp.GFP_ATOMIC);
+        pfn = address < 0 ? -1 : frags.pfn;
+        offset = address - frags.base;
+      }
       if (pfn < 0) {
         this.counters.allocFailed++;
         return;
       }
-      this.#post(pfn);
+      this.#post(pfn, offset);
     }
   }
 
-  #allocate(): number {
-    const frags = this.#frags;
-    if (frags === null) {
-      return this.pages.alloc(
-        Gfp.GFP_ATOMIC | Gfp.__GFP_COMP | Gfp.__GFP_NOWARN,
-        this.#order,
-        this.#cpu,
-      );
-    }
-    return frags.alloc(this.buffer.size, Gfp.GFP_ATOMIC) < 0 ? -1 : frags.pfn;
-  }
-
-  #post(pfn: number): void {
-    const at = this.#head + this.#posted;
-    this.#pfns[at < this.#size ? at : at - this.#size] = pfn;
+  #post(pfn: number, offset: number): void {
+    const after = this.#head + this.#posted;
+    const at = after < this.#size ? after : after - this.#size;
+    this.#pfns[at] = pfn;
+    this.#offsets[at] = offset;
     this.#posted++;
   }
 
@@ -199,9 +210,10 @@ export class RxStrategyRing {
     counters.buffers += needed;
     const kept = this.#kept[frame]!;
     for (let i = 0; i < needed; i++) {
+      const offset = this.#offsets[this.#head]!;
       const pfn = this.#take();
       if (i < kept) held.addRef(pfn);
-      else this.#post(pfn);
+      else this.#post(pfn, offset);
     }
     counters.copies += needed - kept;
     if (truesize === DROPPED) {
@@ -242,27 +254,21 @@ export class RxStrategyRing {
     return this.held.consume(whole("packets", packets, 0, 0x7fffffff));
   }
 
-  /** Memory behind the buffers that are posted now: buffers, bytes of them, blocks of pages and their bytes. */
-  memory(): {
-    readonly buffers: number;
-    readonly bytes: number;
-    readonly blocks: number;
-    readonly blockBytes: number;
-  } {
-    const blocks = new Set<number>();
-    let blockBytes = 0;
-    for (let i = 0; i < this.#posted; i++) {
-      const pfn = this.#pfns[(this.#head + i) % this.#size]!;
-      if (blocks.has(pfn)) continue;
-      blocks.add(pfn);
-      blockBytes += this.pages.pageSize * 2 ** this.pages.orderOf(pfn);
-    }
-    return {
-      buffers: this.#posted,
-      bytes: this.#posted * this.buffer.data,
-      blocks: blocks.size,
-      blockBytes,
-    };
+  /** Memory behind the buffers that are posted now. */
+  memory(): RingMemory {
+    return ringMemory(this.pages, this.buffers());
+  }
+
+  /** The buffers that are posted now, next one first. */
+  buffers(): RingBuffer[] {
+    return Array.from({ length: this.#posted }, (_, i) => {
+      const at = (this.#head + i) % this.#size;
+      return {
+        pfn: this.#pfns[at]!,
+        offset: this.#offsets[at]!,
+        length: this.buffer.data,
+      };
+    });
   }
 
   /** Frees buffers and packets; nothing can be received afterwards. */

@@ -9,6 +9,8 @@ import {
   type PagePoolRingOptions,
 } from "../drivers/page_pool_ring.ts";
 import type { ReceiveRing, RingMemory } from "../drivers/receive_ring.ts";
+import { RxStrategy } from "../drivers/rx_strategy.ts";
+import { RxStrategyRing } from "../drivers/rx_strategy_ring.ts";
 import { MergeableRing } from "../drivers/virtio_ring.ts";
 import type { Kernel } from "../kernel.ts";
 import { PageAllocator } from "../mm/page_alloc.ts";
@@ -20,8 +22,8 @@ export interface ReceiveEra {
   readonly label: string;
   /** The kernel. */
   readonly kernel: Kernel;
-  /** virtio_net's mergeable buffers, or a driver over page_pool. */
-  readonly path: "virtio-mergeable" | "page-pool";
+  /** virtio_net's mergeable buffers, a driver over page_pool, or a receive strategy of one's own. */
+  readonly path: "virtio-mergeable" | "page-pool" | RxStrategy;
   /** With page_pool: how fragments are cut. */
   readonly pool?: PagePoolRingOptions | undefined;
 }
@@ -84,6 +86,9 @@ export function receiveRing(
   size = 256,
   pages: PageAllocator = new PageAllocator(era.kernel, { cpus: 1 }),
 ): ReceiveRing {
+  if (era.path instanceof RxStrategy) {
+    return new RxStrategyRing(pages, era.path, { size });
+  }
   switch (era.path) {
     case "virtio-mergeable":
       return new MergeableRing(pages, { size });
@@ -91,7 +96,7 @@ export function receiveRing(
       return new PagePoolRing(pages, { ...era.pool, size });
     default:
       throw new RangeError(
-        `era.path "${era.path}": "virtio-mergeable" or "page-pool" is allowed`,
+        `era.path "${era.path}": "virtio-mergeable", "page-pool" or a receive strategy is allowed`,
       );
   }
 }

@@ -6,6 +6,7 @@ import {
   kernel,
   napiAllocSkb,
   PageAllocator,
+  receiveYears,
   type RxStrategy,
   RxStrategyRing,
   skbAddRxFrag,
@@ -72,11 +73,32 @@ Deno.test("fragments share blocks, pages do not; copied buffers wait again", () 
     blocks: 4,
     blockBytes: 4 * 32768,
   });
+  const [first, second, , , , , , , , , , , , , , , next] = ring(
+    "page_frag_cache",
+  ).buffers();
+  // 6.12 cuts a block from its end.
+  assertEquals([first!.offset, second!.offset, next!.offset], [
+    30720,
+    28672,
+    30720,
+  ]);
+  assertEquals(second!.pfn, first!.pfn);
   const copying = ring("pages");
   const { pgalloc } = copying.pages.counters;
   for (let i = 0; i < 1000; i++) copying.receive(60);
   assertEquals([copying.counters.copies, copying.posted], [1000, 64]);
   assertEquals(copying.pages.counters.pgalloc, pgalloc);
+});
+
+Deno.test("a strategy is an era of receiveYears", () => {
+  const eras = [{ label: "own", kernel: k, path: pages("pages", 4096) }];
+  const [row] = receiveYears({ eras, frames: [1514], packets: 100 });
+  // napi_alloc_skb's 1 KiB head of 6.12, and a page.
+  assertEquals(
+    [row!.buffers, row!.truesize, row!.order0, row!.order3],
+    [1, 256 + 1024 + 4096, 1, 0],
+  );
+  assertEquals(row!.ring.blockBytes, 256 * 4096);
 });
 
 Deno.test("a ring without pages counts and goes on once there are some", () => {
