@@ -176,7 +176,8 @@ export class ReceivingHost implements AckSink {
       return;
     }
     const { prices } = this.#options;
-    let budget = BUDGET;
+    // A reader on another CPU runs between two packets; on the same one it waits for the poll to end.
+    let budget = this.#usesGro || prices.cpus === 1 ? BUDGET : 1;
     while (budget-- > 0 && this.#waiting.headTime <= time) {
       const packet = this.#waiting.shift();
       const segs = this.#packets.segs[packet]!;

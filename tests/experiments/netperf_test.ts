@@ -86,7 +86,7 @@ Deno.test("b0983d3c9b13: 3.12 takes longer to open its window than net-next, at 
 Deno.test("6ae705323: with H 304 and a long RTT the undersized send buffer slows the start by a third", () => {
   const k = kernel("net-next-2013-10", { maxTcpHeader: 304 });
   const host = {
-    sender: { packet: 5000 },
+    sender: { packet: 5000, call: 100 },
     receiver: { packet: 17500, byte: 2, cpus: 2 },
   } as const;
   const long = { ...base, rttMs: 250, seconds: 20, ring: 10000, host };

@@ -20,7 +20,7 @@ import {
 import { fixture } from "./rows.ts";
 
 const HOST = {
-  sender: { packet: 5000 },
+  sender: { packet: 5000, call: 100 },
   receiver: { packet: 17500, byte: 2, cpus: 2 },
 } as const;
 const LATENCY_MS = 2;

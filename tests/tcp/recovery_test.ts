@@ -181,29 +181,31 @@ Deno.test("undo: an echo from before the retransmission says that nothing was lo
   assertEquals([s.sk.cwnd >= 10, s.sk.ssthresh], [true, INFINITE_SSTHRESH]);
 });
 
-Deno.test("RTO: everything is lost, the window is one segment, and the timeout doubles", () => {
+Deno.test("RTO: a tail loss probe first; then everything is lost, the window is one segment, and the timeout doubles", () => {
   const s = connected(100);
   s.tcp.write(at(0), 10000);
   segments(s);
+  // Two RTTs and 2 ms: the last segment once more, and the timeout runs from here.
+  assertEquals(s.tcp.timerAt, at(202));
+  s.tcp.timer(at(202));
+  assertEquals([segments(s), s.sk.caState], [[9], OPEN]);
   // srtt 100 ms and a variance of 200 ms.
-  assertEquals(s.sk.rtoAt, at(300));
-  // The loss probe, which comes before it, is left aside here.
-  s.sk.tlpAt = Infinity;
-  s.tcp.timer(at(300));
+  assertEquals(s.tcp.timerAt, at(502));
+  s.tcp.timer(at(502));
   assertEquals(segments(s), [0]);
   assertEquals([s.sk.caState, s.sk.cwnd, s.sk.ssthresh], [LOSS, 1, 7]);
   assertEquals([s.sk.lostOut, s.sk.counters.TCPTimeouts], [10, 1]);
-  assertEquals(s.sk.rtoAt, at(900));
-  s.tcp.timer(at(900));
-  assertEquals([segments(s), s.sk.rtoAt], [[0], at(2100)]);
+  assertEquals(s.tcp.timerAt, at(1102));
+  s.tcp.timer(at(1102));
+  assertEquals([segments(s), s.tcp.timerAt], [[0], at(2302)]);
   // No second cut for the same window.
   assertEquals(s.sk.ssthresh, 7);
   // Slow start through what was lost: one, then two, then four.
-  s.ack(at(1000), 1000, 40960);
+  s.ack(at(1200), 1000, 40960);
   assertEquals([segments(s), s.sk.cwnd], [[1, 2], 2]);
-  s.ack(at(1100), 3000, 40960);
+  s.ack(at(1300), 3000, 40960);
   assertEquals([segments(s).length, s.sk.cwnd], [4, 4]);
-  s.ack(at(1200), 10000, 40960);
+  s.ack(at(1400), 10000, 40960);
   assertEquals(s.sk.caState, OPEN);
 });
 

@@ -30,6 +30,8 @@ Deno.test("skbs of 2013: 2,304 a segment without TSO up to H 272, 4,352 with H 3
     lockedSndbuf: 4194304,
     tso: true,
     peerWindow: 1 << 20,
+    // No RTT yet: nothing paces.
+    handshakeRtt: 0,
   });
   s.sk.cwnd = 100;
   // An RTT of a millisecond: the rate allows the largest skb.
