@@ -615,6 +615,11 @@ export type { HostPrices } from "./lib/path/host_prices.ts";
 export type { LinkCounters } from "./lib/path/link.ts";
 export type { TcpCounters } from "./lib/tcp/counters.ts";
 export { windowCap, type WindowCapOptions } from "./lib/tcp/window_cap.ts";
+export {
+  type CellSpec as RcvbufAutotuningCell,
+  type RcvbufAutotuningDriver,
+  rcvbufAutotuningRun,
+} from "./lib/threads/rcvbuf_autotuning_cells.ts";
 export { EventQueue, type EventSource } from "./lib/sim/event_queue.ts";
 
 export {

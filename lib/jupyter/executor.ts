@@ -13,7 +13,7 @@ export interface ExecuteOptions {
   readonly name: string;
   /** The folder to run in; `deno.json` is looked for from here upwards. */
   readonly cwd: string;
-  /** How long a cell may run, in ms; by default 120,000. */
+  /** How long a cell may run, in ms; by default 300,000. */
   readonly cellTimeoutMs?: number;
   /** Called before each code cell, with its place and how many there are. */
   readonly onCell?: (index: number, total: number) => void;
@@ -96,7 +96,7 @@ async function execute(
   options: ExecuteOptions,
 ): Promise<CellResult> {
   try {
-    return await kernel.execute(cell.source, options.cellTimeoutMs ?? 120_000);
+    return await kernel.execute(cell.source, options.cellTimeoutMs ?? 300_000);
   } catch (error) {
     if (!(error instanceof KernelDiedError)) throw error;
     throw new CellError(options.name, number, cell, error.message, {

@@ -5,6 +5,7 @@
  */
 
 import { netperf } from "../experiments/netperf.ts";
+import type { NetperfOptions } from "../experiments/netperf_options.ts";
 import type { LimitShares } from "../experiments/stream_result.ts";
 import type { Kernel } from "../kernel.ts";
 import {
@@ -45,9 +46,13 @@ export const SECONDS_AT_0 = 1;
 const RING = 10_000;
 
 /** How the receiver's virtio_net holds packets. */
-export type Driver = "whole page" | "MTU buffer" | "small" | "6.18";
+export type RcvbufAutotuningDriver =
+  | "whole page"
+  | "MTU buffer"
+  | "small"
+  | "6.18";
 
-/** A run. Plain data, so that it can go to a worker. */
+/** A run of the rcvbuf autotuning thread. Plain data, so that it can go to a worker. */
 export interface CellSpec {
   /** The message's column. */
   readonly column: 1 | 2 | 3;
@@ -56,14 +61,14 @@ export interface CellSpec {
   /** Delay that netem adds, ms. */
   readonly rttMs: number;
   /** The receiver's driver. */
-  readonly driver: Driver;
+  readonly driver: RcvbufAutotuningDriver;
   /** Simulated time, s. */
   readonly seconds: number;
   /** Latency that the hosts add, ms. */
   readonly latencyMs?: number;
   /** `MAX_TCP_HEADER`, bytes; 256 if absent. */
   readonly maxTcpHeader?: number;
-  /** Prices as a multiple of {@linkcode HOST}; 1 if absent. */
+  /** Prices as a multiple of those of the tables; 1 if absent. */
   readonly price?: number;
   /** CPUs of each host; 1 if absent. */
   readonly cpus?: 1 | 2;
@@ -109,8 +114,24 @@ export function mtuBuffers(base: Kernel): Kernel {
   );
 }
 
-/** Simulates a cell. */
-export function simulateCell(spec: CellSpec): CellOutcome {
+/**
+ * A run of the rcvbuf autotuning thread as {@linkcode netperf} takes it: kernels, driver, path and the hosts' prices, which are
+ * those of the thread's tables.
+ *
+ * @param spec Column of the message, offloads, delay and driver.
+ * @returns Options, which may be spread and changed.
+ *
+ * @example
+ * ```ts
+ * import { netperf, rcvbufAutotuningRun } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const run = rcvbufAutotuningRun({ column: 1, tso: false, rttMs: 50, driver: "whole page", seconds: 2 });
+ * const { rcvSsthresh } = netperf({ ...run, samples: 20 }).flows[0]!;
+ * assertEquals(Math.floor(rcvSsthresh / 1e5), 15);
+ * ```
+ */
+export function rcvbufAutotuningRun(spec: CellSpec): NetperfOptions {
   const { column, driver, price = 1 } = spec;
   const sender = columnKernel(column, spec.maxTcpHeader);
   const host: HostPrices = {
@@ -122,7 +143,7 @@ export function simulateCell(spec: CellSpec): CellOutcome {
     wake: HOST.wake * price,
     cpus: spec.cpus ?? HOST.cpus,
   };
-  const run = netperf({
+  return {
     kernel: driver === "6.18" ? kernel("6.18") : sender,
     receiver: driver === "MTU buffer" ? mtuBuffers(sender) : undefined,
     path: driver === "small" ? "virtio-small" : "virtio-mergeable",
@@ -141,7 +162,12 @@ export function simulateCell(spec: CellSpec): CellOutcome {
       lossEvery: spec.lossEvery,
     },
     samples: 60,
-  });
+  };
+}
+
+/** Simulates a cell. */
+export function simulateCell(spec: CellSpec): CellOutcome {
+  const run = netperf(rcvbufAutotuningRun(spec));
   return {
     goodput: run.goodput,
     secondHalf: run.goodputSecondHalf,
