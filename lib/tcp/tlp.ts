@@ -66,23 +66,28 @@ export function sendLossProbe(
   sink: SegmentSink,
 ): void {
   sk.tlpAt = Infinity;
+  let sent = false;
   if (sk.packetsOut > 0 && sk.tlpHighSeq < 0) {
     const before = sk.sndNxt;
     writeXmit(sk, now, sink, true, true, true);
     if (sk.sndNxt > before) {
       sk.tlpHighSeq = sk.sndNxt;
       sk.tlpRetrans = false;
+      sent = true;
       sk.counters.TCPLossProbes++;
     } else if (retransmitLast(sk, now, sink)) {
       sk.tlpHighSeq = sk.sndNxt;
       sk.tlpRetrans = true;
+      sent = true;
       sk.counters.TCPLossProbes++;
     }
   }
-  // tcp_rearm_rto: from when the oldest segment was sent.
+  // tcp_rearm_rto: from now where a probe was sent, else from when the oldest segment was.
   const { head } = sk.rtxQueue;
   sk.rtoAt = head === NONE
     ? Infinity
+    : sent
+    ? now + sk.rto
     : Math.max(sk.pool.sentAt[head]! + sk.rto, now + MS);
 }
 
