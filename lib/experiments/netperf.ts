@@ -8,18 +8,19 @@ import { randomLcg } from "d3-random";
 import { type RxPath, RxTable } from "../net/rx_skb.ts";
 import { Link, type LinkOptions } from "../path/link.ts";
 import { Packets } from "../path/packets.ts";
-import { type ReadingFlow, ReceivingHost } from "../path/receiving_host.ts";
+import type { ReadingFlow } from "../path/reading_flow.ts";
+import { ReceivingHost } from "../path/receiving_host.ts";
 import { type FlowState, SendingHost } from "../path/sending_host.ts";
 import { EventQueue } from "../sim/event_queue.ts";
 import { TcpMemory } from "../tcp/memory.ts";
 import { Limit } from "../tcp/sender_sock.ts";
+import type { NetperfOptions } from "./netperf_options.ts";
 import {
   isWire,
-  type NetperfOptions,
   type StreamSetup,
   streamSetup,
   wholeFrames,
-} from "./netperf_options.ts";
+} from "./netperf_setup.ts";
 import { packetSetup } from "./packet_options.ts";
 import {
   type FlowResult,

@@ -10,7 +10,7 @@ import { mssOfMtu } from "../tcp/initial.ts";
 import type { TcpMemory } from "../tcp/memory.ts";
 import { firstWindow, type ReceiverOptions } from "../tcp/receiver_sock.ts";
 import type { SenderOptions } from "../tcp/sender_sock.ts";
-import type { StreamSetup } from "./netperf_options.ts";
+import type { StreamSetup } from "./netperf_setup.ts";
 
 /** The receiving socket: the passive end. */
 export function receiverOptions(

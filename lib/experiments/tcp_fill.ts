@@ -7,18 +7,16 @@
 import type { Kernel } from "../kernel.ts";
 import { Link } from "../path/link.ts";
 import { Packets } from "../path/packets.ts";
-import { type ReadingFlow, ReceivingHost } from "../path/receiving_host.ts";
+import type { ReadingFlow } from "../path/reading_flow.ts";
+import { ReceivingHost } from "../path/receiving_host.ts";
 import { type FlowState, SendingHost } from "../path/sending_host.ts";
 import { flag, optionsObject, whole } from "../sim/check.ts";
 import { EventQueue } from "../sim/event_queue.ts";
 import type { TcpCounters } from "../tcp/counters.ts";
 import { FRAG_BLOCK } from "../tcp/frag_blocks.ts";
 import { TcpMemory } from "../tcp/memory.ts";
-import {
-  type StreamSetup,
-  streamSetup,
-  type StreamSysctl,
-} from "./netperf_options.ts";
+import type { StreamSysctl } from "./netperf_options.ts";
+import { type StreamSetup, streamSetup } from "./netperf_setup.ts";
 import { receiverOptions, senderOptions } from "./stream_sockets.ts";
 
 /** A sender that writes a little at a time, and a socket that nobody reads. */

@@ -7,7 +7,7 @@
 import type { Kernel } from "../kernel.ts";
 import { GroSkb } from "../net/gro.ts";
 import type { RxPath, RxSkb } from "../net/rx_skb.ts";
-import type { EventQueue, EventSource } from "../sim/event_queue.ts";
+import type { EventQueue } from "../sim/event_queue.ts";
 import { MsClock } from "../sim/ms_clock.ts";
 import type { AckSink } from "../tcp/acks.ts";
 import { blocksTouched } from "../tcp/frag_blocks.ts";
@@ -18,6 +18,7 @@ import { type HostPrices, processesAreFree } from "./host_prices.ts";
 import type { Link } from "./link.ts";
 import { LocalSkb } from "./local_skb.ts";
 import { PacketRing } from "./packet_ring.ts";
+import { type ReaderHost, ReadingFlow } from "./reading_flow.ts";
 import {
   PACKET_DSACK,
   PACKET_PROBE,
@@ -46,41 +47,8 @@ export interface ReceivingHostOptions {
   readonly prices: HostPrices;
 }
 
-class ReadingFlow implements EventSource {
-  readonly tcp: TcpReceiver;
-  readonly #host: ReceivingHost;
-  /** Bytes of one read(); 0 for an application that does not read. */
-  chunk: number;
-  readonly reader: number;
-  readonly timer: number;
-  /** Bytes read. */
-  bytes = 0;
-  reading = false;
-  /** `sk_sndbuf` of this end, which the backlog's limit counts. */
-  readonly sndbuf: number;
-
-  constructor(
-    host: ReceivingHost,
-    events: EventQueue,
-    tcp: TcpReceiver,
-    chunk: number,
-    sndbuf: number,
-  ) {
-    this.#host = host;
-    this.tcp = tcp;
-    this.chunk = chunk;
-    this.sndbuf = sndbuf;
-    this.reader = events.add(this);
-    this.timer = events.add({ fire: (now) => host.timer(now, this) });
-  }
-
-  fire(now: number): void {
-    this.#host.runReader(now, this);
-  }
-}
-
 /** The receiving host of a run. */
-export class ReceivingHost implements AckSink {
+export class ReceivingHost implements AckSink, ReaderHost {
   /** Its connections. */
   readonly flows: ReadingFlow[] = [];
   /** Packets dropped because the ring was full. */
@@ -459,5 +427,3 @@ export class ReceivingHost implements AckSink {
     if (!this.#link.send(time, packet)) packets.free(packet);
   }
 }
-
-export type { ReadingFlow };

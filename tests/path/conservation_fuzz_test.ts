@@ -6,13 +6,13 @@
 import { assert } from "@std/assert";
 import { randomLcg } from "d3-random";
 import { rxPathOf } from "../../lib/experiments/netperf.ts";
+import type { NetperfOptions } from "../../lib/experiments/netperf_options.ts";
 import {
   isWire,
-  type NetperfOptions,
   type StreamSetup,
   streamSetup,
   wholeFrames,
-} from "../../lib/experiments/netperf_options.ts";
+} from "../../lib/experiments/netperf_setup.ts";
 import {
   type PacketPath,
   packetPaths,

@@ -6,7 +6,7 @@
 import { assertEquals } from "@std/assert";
 import { virtioMergeable } from "../../lib/drivers/virtio_net.ts";
 import { rxPathOf } from "../../lib/experiments/netperf.ts";
-import { streamSetup } from "../../lib/experiments/netperf_options.ts";
+import { streamSetup } from "../../lib/experiments/netperf_setup.ts";
 import {
   receiverOptions,
   senderOptions,

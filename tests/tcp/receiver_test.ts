@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { kernel } from "../../lib/releases/mod.ts";
 import { rxPathOf } from "../../lib/experiments/netperf.ts";
-import { streamSetup } from "../../lib/experiments/netperf_options.ts";
+import { streamSetup } from "../../lib/experiments/netperf_setup.ts";
 import { TcpMemory } from "../../lib/tcp/memory.ts";
 import { soRcvbuf } from "../../lib/net/sock.ts";
 import { MS, MSS, Receiver } from "./sockets.ts";
