@@ -58,7 +58,7 @@ function handingOrder<C>(
  * Runs a function over cells on all cores. A cell that fails leaves its error in its place and the others run on; what
  * comes back is the same whatever the number of workers, as long as a cell's value depends on the cell alone.
  *
- * Each worker gets one cell at a time, the costliest first, so that none waits for another's queue.
+ * Cells are handed out one by one, the costliest first; while many are left a worker has its next one at hand.
  *
  * @param options Cells, function, workers.
  * @returns What each cell gave, in the cells' order.
@@ -148,7 +148,8 @@ async function runThere<C, R>(
   const task = taskOf(job.run);
   const running = new Set<Worker>();
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
-  let next = 0;
+  // The next one last, since a long list is short only at its end.
+  const waiting = order.toReversed();
   let left = cells.length;
 
   const finish = async (
@@ -166,15 +167,19 @@ async function runThere<C, R>(
       type: "module",
     });
     running.add(worker);
-    let inHand = -1;
+    // The one that runs, and one that waits behind it.
+    const inHand: number[] = [];
     const give = (): void => {
-      if (next === order.length) {
-        running.delete(worker);
-        worker.terminate();
-        return;
+      // While plenty is left a worker has its next cell at hand and need not wait for this thread to be scheduled.
+      const most = waiting.length > 2 * count ? 2 : 1;
+      while (inHand.length < most && waiting.length > 0) {
+        const index = waiting.pop()!;
+        inHand.push(index);
+        worker.postMessage(cells[index]);
       }
-      inHand = order[next++]!;
-      worker.postMessage(cells[inHand]);
+      if (inHand.length > 0) return;
+      running.delete(worker);
+      worker.terminate();
     };
     worker.onmessage = ({ data }: MessageEvent<WorkerReply>) => {
       if (data.kind === "unusable") {
@@ -185,8 +190,7 @@ async function runThere<C, R>(
         give();
         return;
       }
-      const index = inHand;
-      inHand = -1;
+      const index = inHand.shift()!;
       give();
       finish(index, data.outcome as Outcome<R>).catch(reject);
     };
@@ -195,14 +199,16 @@ async function runThere<C, R>(
       event.preventDefault();
       running.delete(worker);
       worker.terminate();
-      if (inHand < 0) {
+      const [index, ...others] = inHand;
+      if (index === undefined) {
         reject(
           new Error(`a worker failed outside of a cell: ${event.message}`),
         );
         return;
       }
-      if (next < order.length) start();
-      finish(inHand, { error: `worker failed: ${event.message}` })
+      waiting.push(...others.reverse());
+      if (waiting.length > 0) start();
+      finish(index, { error: `worker failed: ${event.message}` })
         .catch(reject);
     };
     worker.postMessage(task);

@@ -51,7 +51,7 @@ scope.onmessage = async ({ data: task }: MessageEvent<WorkerTask>) => {
     scope.postMessage({ kind: "unusable", message: errorLine(error) });
     return;
   }
-  scope.onmessage = async ({ data: cell }: MessageEvent) => {
+  const one = async (cell: unknown): Promise<void> => {
     try {
       const value = await run(cell, undefined);
       scope.postMessage({ kind: "done", outcome: { value } });
@@ -61,6 +61,11 @@ scope.onmessage = async ({ data: task }: MessageEvent<WorkerTask>) => {
         outcome: { error: failure(task, error) },
       });
     }
+  };
+  // The next cell may be here already; it starts when the one before it has ended.
+  let before = Promise.resolve();
+  scope.onmessage = ({ data: cell }: MessageEvent) => {
+    before = before.then(() => one(cell));
   };
   scope.postMessage({ kind: "ready" });
 };
