@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { RxStrategy } from "../drivers/rx_strategy.ts";
 import type { Kernel } from "../kernel.ts";
 import type { RxPath } from "../net/rx_skb.ts";
 import type { HostPrices } from "../path/host_prices.ts";
@@ -63,8 +64,11 @@ export interface NetperfOptions {
   readonly latencyMs?: number | undefined;
   /** Simulated time, s. */
   readonly seconds: number;
-  /** How packets get into the receiver; see `packetPaths`. */
-  readonly path: PacketPath;
+  /**
+   * How packets get into the receiver: one of `packetPaths`, or a strategy from `defineRxStrategy`, which stands for a card on a
+   * wire.
+   */
+  readonly path: PacketPath | RxStrategy;
   /** virtio-mergeable: bytes of a ring entry. */
   readonly bufferSize?: number | undefined;
   /** A receive strategy of one's own, in place of the path's driver. */

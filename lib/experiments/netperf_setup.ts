@@ -4,6 +4,7 @@
  * @module
  */
 
+import { RxStrategy } from "../drivers/rx_strategy.ts";
 import type { Kernel } from "../kernel.ts";
 import type { RxPath } from "../net/rx_skb.ts";
 import { FREE_HOST, type HostPrices } from "../path/host_prices.ts";
@@ -251,16 +252,20 @@ function usesGro(kernel: Kernel, path: PacketPath): boolean {
 export function streamSetup(options: NetperfOptions): StreamSetup {
   optionsObject(options, "netperf");
   known("netperf()", options, KEYS);
-  const { kernel, path } = options;
+  const { kernel } = options;
   kernelArgument(kernel, "netperf");
   const receiver = options.receiver ?? kernel;
   kernelArgument(receiver, "netperf");
   const sysctl = options.sysctl ?? {};
   optionsObject(sysctl, "netperf");
   known("sysctl", sysctl, SYSCTL_KEYS);
+  const strategy = options.path instanceof RxStrategy ? options.path : null;
+  const path = strategy === null ? options.path as PacketPath : "ixgbe";
   if (!packetPaths.includes(path)) {
     throw new RangeError(
-      `path "${String(path)}": known are ${packetPaths.join(", ")}`,
+      `path "${String(path)}": known are ${
+        packetPaths.join(", ")
+      }, and what defineRxStrategy gives`,
     );
   }
   const { congestionControl = "cubic" } = options;
@@ -303,7 +308,9 @@ export function streamSetup(options: NetperfOptions): StreamSetup {
     duration: number("seconds", options.seconds, NaN, 1e-6, 1e6) * 1e9,
     path,
     bufferSize: options.bufferSize,
-    rx: options.rx,
+    rx: options.rx ?? strategy?.rxPath(receiver, {
+      timestamps: sysctl.tcp_timestamps,
+    }),
     mtu: integer(
       "mtu",
       options.mtu,

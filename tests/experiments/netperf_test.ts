@@ -2,10 +2,13 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
+  defineRxStrategy,
   kernel,
+  napiAllocSkb,
   netperf,
   type NetperfOptions,
   patches,
+  skbAddRxFrag,
   type StreamResult,
 } from "@truesize/lab";
 
@@ -132,4 +135,36 @@ Deno.test("SO_RCVBUF fixes the window: no growth at all", () => {
   assertEquals([...new Set(flow.series.rcvbuf)], [200000]);
   assert(flow.rcvSsthresh <= 100000);
   assert(run.limits.rwnd_limited > 0.8);
+});
+
+Deno.test("a strategy of one's own is a path: its charge caps the window", () => {
+  const pages = defineRxStrategy({
+    name: "a page each",
+    buffer: 4096,
+    receive: (k, frame) => {
+      const skb = napiAllocSkb(k, 128);
+      skbAddRxFrag(skb, frame, 4096);
+      return skb;
+    },
+  });
+  const run = netperf({
+    kernel: kernel("6.1"),
+    path: pages,
+    gro: false,
+    tso: false,
+    rttMs: 100,
+    seconds: 5,
+  });
+  assertEquals(Math.floor(run.flows[0]!.rcvSsthresh / 2896 / 10), 54);
+  assertThrows(
+    () =>
+      netperf({
+        kernel: kernel("6.1"),
+        path: "none" as "tun",
+        rttMs: 1,
+        seconds: 1,
+      }),
+    RangeError,
+    "defineRxStrategy",
+  );
 });
