@@ -21,6 +21,9 @@ import {
   type Packets,
 } from "./packets.ts";
 
+/** Segments of a train at most. */
+const MOST_CARS = 64;
+
 /** How a sender's skbs travel. */
 export type Travel = "whole" | "split at arrival" | "split before the link";
 
@@ -79,6 +82,11 @@ export class SendingHost implements SegmentSink {
   #link!: Link;
   #busyUntil = 0;
   #processUntil = 0;
+  // Segments that leave at one instant travel as one train, which the receiver takes apart.
+  readonly #trains: boolean;
+  #last = -1;
+  #lastTime = -1;
+  #lastLen = 0;
   // The flow whose segments go out: set around each call into its socket.
   #flow = 0;
   /** Called when a socket's `snd_una` has moved. */
@@ -91,6 +99,7 @@ export class SendingHost implements SegmentSink {
     prices: HostPrices,
     travel: Travel,
     ownsQueue: boolean,
+    trains = false,
   ) {
     this.#events = events;
     this.#packets = packets;
@@ -98,6 +107,8 @@ export class SendingHost implements SegmentSink {
     this.#travel = travel;
     this.#ownsQueue = ownsQueue;
     this.#direct = processesAreFree(prices);
+    this.#trains = trains && this.#direct && prices.packet === 0 &&
+      prices.segment === 0;
     this.#cpu = events.add({ fire: (now) => this.#softirq(now) });
     this.#completion = events.add({ fire: (now) => this.#completed(now) });
   }
@@ -311,7 +322,27 @@ export class SendingHost implements SegmentSink {
     push: boolean,
   ): boolean {
     const packets = this.#packets;
+    if (this.#trains) {
+      const last = this.#last;
+      if (
+        this.#lastTime === time && packets.end[last] === seq &&
+        packets.flow[last] === this.#flow && segs === 1 &&
+        packets.flags[last] === 0 && packets.segs[last]! < MOST_CARS &&
+        this.#lastLen === sk.mss
+      ) {
+        packets.end[last] = end;
+        packets.segs[last]!++;
+        packets.gsoSize[last] = sk.mss;
+        packets.flags[last] = push ? PACKET_PUSH : 0;
+        this.#lastLen = end - seq;
+        this.#link.counters.sent++;
+        return true;
+      }
+    }
     const packet = packets.alloc();
+    this.#last = packet;
+    this.#lastTime = time;
+    this.#lastLen = segs === 1 ? end - seq : 0;
     packets.flow[packet] = this.#flow;
     packets.seq[packet] = seq;
     packets.end[packet] = end;
