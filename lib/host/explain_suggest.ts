@@ -58,6 +58,8 @@ export interface StreamCase {
 
 /** Round trips a stream runs: slow start and autotuning have ended well before. */
 const ROUND_TRIPS = 60;
+/** Datagrams that a suggested buffer holds at most. */
+const MOST_DATAGRAMS = 50_000;
 /** IPv4 and TCP headers with timestamps, bytes. */
 const HEADERS = 52;
 
@@ -77,7 +79,8 @@ export function streamOptions(
     mtu: Math.max(128, Math.min(65536, size + HEADERS)),
     rttMs,
     seconds: ROUND_TRIPS * rttMs / 1e3,
-    sysctl,
+    // The receiver is explained: its peer's send buffer should not be the limit.
+    sysctl: { tcp_wmem: [4096, 16384, 0x3fffffff], ...sysctl },
     tso: false,
     gro: false,
     hystart: false,
@@ -232,9 +235,12 @@ export function udpSuggestions(
       mends: after > before,
     });
   };
-  const promised = Math.floor(rcvbuf / Math.max(1, packet.size));
-  // Beyond this a simulated fill takes long and a buffer helps nobody.
-  if (promised > before && promised <= 1e6 / Math.max(1, packet.size / 64)) {
+  // Beyond MOST_DATAGRAMS a simulated fill takes long and a longer queue helps nobody.
+  const promised = Math.min(
+    MOST_DATAGRAMS,
+    Math.floor(rcvbuf / Math.max(1, packet.size)),
+  );
+  if (promised > before) {
     const needed = rcvbufFor(packet, charge, promised);
     if (needed < Infinity) {
       const asked = Math.ceil(needed / 2);

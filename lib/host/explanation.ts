@@ -124,14 +124,17 @@ export class Explanation implements ExplanationData {
     ];
     if (state.drops > 0) lines.push(`${whole(state.drops)} dropped so far`);
     if (window !== undefined) lines.push(...this.#window(window));
-    for (const { name, value, meaning } of this.signs) {
-      if (value === undefined || value > 0) {
-        lines.push(
-          `${name}${
-            value === undefined ? " (not given)" : ` ${value}`
-          }: ${meaning}`,
-        );
+    const { signs } = this;
+    for (const { name, value, meaning } of signs) {
+      if (value !== undefined && value > 0) {
+        lines.push(`${name} ${value}: ${meaning}`);
       }
+    }
+    const open = signs.filter(({ value }) => value === undefined);
+    if (open.length > 0) {
+      lines.push(
+        `Counters that would tell: ${open.map(({ name }) => name).join(", ")}`,
+      );
     }
     for (
       const { change, metric, before, after, mends, by } of this.suggestions

@@ -3,9 +3,11 @@ import {
   datagramsUntilDrop,
   explain,
   kernel,
+  netperf,
   type PacketPath,
   readNstat,
   readSs,
+  whatIf,
 } from "@truesize/lab";
 
 type DropRow = [
@@ -214,4 +216,44 @@ Deno.test("what cannot be explained is refused by name", () => {
     RangeError,
     "line 1 has no skmem",
   );
+});
+
+Deno.test("whatIf runs netperf with and without the change, and merges sysctls", () => {
+  const stream = {
+    kernel: kernel("6.1"),
+    path: "ixgbe",
+    rttMs: 20,
+    seconds: 1,
+    hystart: false,
+    sysctl: { tcp_rmem: [4096, 131072, 262144], tcp_timestamps: true },
+  } as const;
+  const result = whatIf({
+    ...stream,
+    change: { sysctl: { tcp_rmem: [4096, 131072, 1048576] } },
+  });
+  assertEquals(result.before.goodput, netperf(stream).goodput);
+  assert(result.gain > 2, `${result}`);
+  assert(result.before.limits.rwnd_limited > 0.5);
+  assertThrows(
+    () => whatIf({ ...stream, change: 3 as never }),
+    TypeError,
+    "change must be",
+  );
+});
+
+Deno.test("a window that a socket printed closes after as many packets as it holds", () => {
+  const why = (rcvWnd: number) =>
+    explain({
+      protocol: "tcp",
+      rcvbuf: 131072,
+      rmemAlloc: 130000,
+      unread: 60000,
+      rcvSsthresh: 65535,
+      rcvWscale: 0,
+      rcvWnd,
+    }, { kernel: kernel("6.1"), truesize: 200, size: 100, suggest: false });
+  assertEquals([why(300).packets, why(300).until], [3, "zero window"]);
+  // Header prediction does not look at sk_rcvbuf: a page of forward_alloc takes 20 packets, the next asks for memory.
+  assertEquals([why(5000).packets, why(5000).until], [20, "prune"]);
+  assertEquals(why(0).packets, 0);
 });
