@@ -128,6 +128,12 @@ export function packetRxPath(packet: ExplainPacket): RxPath {
         `explain(): path does not receive a segment of ${payload} bytes: ${skbs}`,
       );
     }
+    // A packet is what one skb carries; the sum over several would count no window right.
+    if (skbs.length > 1) {
+      throw new RangeError(
+        `explain(): size ${payload}: more than one segment at this MTU`,
+      );
+    }
     return skbs[0]!;
   });
 }

@@ -210,6 +210,16 @@ Deno.test("what cannot be explained is refused by name", () => {
     TypeError,
     '"wrong"',
   );
+  assertThrows(
+    () =>
+      explain({ protocol: "tcp", rcvbuf: 131072 }, {
+        kernel: k,
+        size: 4000,
+        path: "ixgbe",
+      }),
+    RangeError,
+    "size 4000: more than one segment",
+  );
   const [bare] = readSs("udp UNCONN 0 0 127.0.0.1:1 0.0.0.0:*\n").sockets;
   assertThrows(
     () => explain(bare!, { kernel: k, size: 1, path: "veth" }),
