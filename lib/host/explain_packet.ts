@@ -99,7 +99,7 @@ class MeasuredPath implements RxPath {
   }
 }
 
-/** What `tcp_grow_window` takes an skb's charge for, bytes: from 5.12 on without a head that holds no payload. */
+/** What `tcp_grow_window` takes an skb's charge for, bytes: by 6.1 (`truesize_adjust`) without a head that holds no payload. */
 export function growCharge(packet: ExplainPacket): number {
   const { kernel } = packet;
   const { skb } = receivedSkb(packet);

@@ -30,7 +30,7 @@ export interface Suggestion {
   readonly before: number;
   /** With it. */
   readonly after: number;
-  /** Which experiment gave both. */
+  /** Which experiment gave both; `datagramsUntilDrop` is the same fill, of a measured charge where one is given. */
   readonly by: "netperf" | "datagramsUntilDrop";
   /** Whether the change is for the better. */
   readonly mends: boolean;
