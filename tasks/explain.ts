@@ -1,0 +1,196 @@
+/** `deno task explain`: an explanation of every socket that ss prints. */
+
+import process from "node:process";
+import { parseArgs } from "node:util";
+import {
+  explain,
+  type ExplainOptions,
+  kernel,
+  type PacketPath,
+  readNstat,
+  readSs,
+  readSysctl,
+  releases,
+  type SsSocket,
+} from "../mod.ts";
+
+const HELP =
+  `Usage: ss -tmi | deno task explain --size BYTES (--path PATH | --truesize BYTES)
+
+Reads what ss -tmi or ss -um printed on standard input and says of each socket
+what its memory holds, how many more packets it takes, where a TCP window stops
+and why, and what changes would do, each tried in simulation.
+
+  --size BYTES      payload of the packets that arrive (TCP: ss's rcvmss if absent)
+  --path PATH       how they arrive: loopback, veth, virtio-mergeable, ixgbe, ...
+  --truesize BYTES  what each is charged, where that is known
+  --kernel NAME     release (${releases.join(", ")});
+                    6.18 if absent
+  --rtt MS          round trip, ms (TCP: what ss printed if absent)
+  --rate MBIT       throughput that is wanted, Mbit/s
+  --mtu BYTES       MTU
+  --udp, --tcp      protocol, where ss printed no Netid
+  --sysctl FILE     output of sysctl -a: tcp_rmem and its like
+  --nstat FILE      output of nstat -az
+  --no-suggest      no simulated changes
+  --json            as JSON on standard output, and nothing else
+  --help            this text
+
+Ends with 0, or 2 where something could not be read.`;
+
+function fail(message: string): never {
+  console.error(`explain: ${message}`);
+  process.exit(2);
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      args: Deno.args,
+      options: {
+        size: { type: "string" },
+        path: { type: "string" },
+        truesize: { type: "string" },
+        kernel: { type: "string" },
+        rtt: { type: "string" },
+        rate: { type: "string" },
+        mtu: { type: "string" },
+        udp: { type: "boolean" },
+        tcp: { type: "boolean" },
+        sysctl: { type: "string" },
+        nstat: { type: "string" },
+        "no-suggest": { type: "boolean" },
+        json: { type: "boolean" },
+        help: { type: "boolean" },
+      },
+      strict: true,
+    }).values;
+  } catch (error) {
+    fail(`${(error as Error).message}\n\n${HELP}`);
+  }
+}
+
+const values = readArguments();
+if (values.help) {
+  console.log(HELP);
+  process.exit(0);
+}
+
+function number(
+  name: "size" | "truesize" | "rtt" | "rate" | "mtu",
+): number | undefined {
+  const text = values[name];
+  if (text === undefined) return undefined;
+  if (!/^\d+(?:\.\d+)?$/.test(text)) {
+    fail(`--${name} must be a number, got ${JSON.stringify(text)}`);
+  }
+  return Number(text);
+}
+
+function attempt<T>(what: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    fail(`${what}${(error as Error).message}`);
+  }
+}
+
+/** The sysctls that a stream heeds. */
+function sysctlOf(path: string): ExplainOptions["sysctl"] {
+  const all = readSysctl(Deno.readTextFileSync(path));
+  const three = (name: string): [number, number, number] | undefined => {
+    const numbers = all.numbers(name);
+    return numbers === undefined
+      ? undefined
+      : numbers as [number, number, number];
+  };
+  const moderate = all.number("net.ipv4.tcp_moderate_rcvbuf");
+  const timestamps = all.number("net.ipv4.tcp_timestamps");
+  return {
+    tcp_rmem: three("net.ipv4.tcp_rmem"),
+    tcp_wmem: three("net.ipv4.tcp_wmem"),
+    tcp_adv_win_scale: all.number("net.ipv4.tcp_adv_win_scale"),
+    tcp_moderate_rcvbuf: moderate === undefined ? undefined : moderate !== 0,
+    tcp_timestamps: timestamps === undefined ? undefined : timestamps !== 0,
+    rmem_max: all.number("net.core.rmem_max"),
+    wmem_max: all.number("net.core.wmem_max"),
+  };
+}
+
+if (values.udp && values.tcp) fail("--udp and --tcp exclude each other");
+const protocol = values.udp ? "udp" : values.tcp ? "tcp" : undefined;
+const [size, truesize, mtu] = [
+  number("size"),
+  number("truesize"),
+  number("mtu"),
+];
+const [rttMs, rateMbit] = [number("rtt"), number("rate")];
+const path = values.path as PacketPath | undefined;
+if (path === undefined && truesize === undefined) {
+  fail(`--path or --truesize must say what a packet costs\n\n${HELP}`);
+}
+const release = attempt("--kernel: ", () => kernel(values.kernel ?? "6.18"));
+const { sysctl, nstat } = values;
+const settings = sysctl === undefined
+  ? undefined
+  : attempt(`--sysctl ${sysctl}: `, () => sysctlOf(sysctl));
+const counters = nstat === undefined ? undefined : attempt(
+  `--nstat ${nstat}: `,
+  () => readNstat(Deno.readTextFileSync(nstat)),
+);
+const input = await new Response(Deno.stdin.readable).text();
+const { sockets } = attempt("", () => readSs(input));
+if (sockets.length === 0) fail("no socket on standard input; try ss -tmi");
+
+const end = ({ address, port }: SsSocket["local"]): string =>
+  address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+
+const results: unknown[] = [];
+let unread = 0;
+for (const socket of sockets) {
+  const name = `${end(socket.local)} -> ${end(socket.peer)}`;
+  // One socket that cannot be explained (a listener) does not take the others along.
+  try {
+    const bytes = size ?? socket.tcp?.rcvmss;
+    if (bytes === undefined) {
+      throw new RangeError("ss printed no rcvmss: --size must say it");
+    }
+    const explanation = explain(socket, {
+      kernel: release,
+      size: bytes,
+      path: truesize === undefined ? path : undefined,
+      truesize,
+      mtu,
+      protocol,
+      rttMs,
+      rateMbit,
+      sysctl: settings,
+      counters,
+      suggest: !values["no-suggest"],
+    });
+    if (values.json) {
+      results.push({
+        name,
+        ...explanation,
+        ratio: explanation.ratio,
+      });
+    } else console.log(`${name}\n${explanation}\n`);
+  } catch (error) {
+    if (!(error instanceof RangeError || error instanceof TypeError)) {
+      throw error;
+    }
+    unread++;
+    if (values.json) results.push({ name, error: error.message });
+    else console.error(`${name}: not explained: ${error.message}\n`);
+  }
+}
+if (values.json) {
+  console.log(
+    JSON.stringify(
+      results,
+      (_, value) => typeof value === "bigint" ? `${value}` : value,
+      1,
+    ),
+  );
+}
+process.exit(unread > 0 ? 2 : 0);
