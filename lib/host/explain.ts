@@ -145,6 +145,11 @@ function explainTcp(
   charge: number,
   signs: CounterSign[],
 ): Explanation {
+  if (options.path === "loopback" || options.path === "veth") {
+    throw new RangeError(
+      `explain(): path "${options.path}" hands the sender's own skbs to a TCP receiver, and what merges hangs on what the sender still holds; tcpFill() simulates both ends`,
+    );
+  }
   const sysctl = options.sysctl ?? {};
   const rttMs = options.rttMs ?? state.rttMs;
   const grown = options.kernel.tcp.space === "scaling_ratio"
