@@ -63,8 +63,10 @@ for (const thread of chosen) {
   done[thread.id] = await thread.reproduce({
     async onProgress(share) {
       const steps = Math.round(share * 100);
-      await bar.tick(steps - shown);
+      // Cells may end while the bar is drawn.
+      const more = steps - shown;
       shown = steps;
+      await bar.tick(more);
     },
   });
 }
