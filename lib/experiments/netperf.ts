@@ -240,6 +240,9 @@ class Stream {
       const tx = writer.tcp.sk;
       const rx = reader.tcp.sk;
       writer.tcp.settle(duration);
+      // A counter of the host, as nstat has it.
+      tx.counters.TCPMemoryPressures = tx.memory.pressures;
+      rx.counters.TCPMemoryPressures = rx.memory.pressures;
       const series = this.#series[i]! as unknown as Series;
       return {
         bytes: reader.bytes,

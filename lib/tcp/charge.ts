@@ -16,13 +16,7 @@ export function charge(sk: ReceiverSock, truesize: number): void {
 /** `sock_rfree`: gives an skb's charge back; whole pages return to the protocol. */
 export function uncharge(sk: ReceiverSock, truesize: number): void {
   sk.rmemAlloc -= truesize;
-  sk.forwardAlloc += truesize;
-  const { pageSize } = sk.memory;
-  if (sk.forwardAlloc >= pageSize) {
-    const pages = sk.forwardAlloc >> sk.memory.pageShift;
-    sk.forwardAlloc &= pageSize - 1;
-    sk.memory.give(pages);
-  }
+  sk.forwardAlloc = sk.memory.reclaim(sk.forwardAlloc + truesize);
 }
 
 /** `sk_rmem_schedule`: memory for `size` bytes from the protocol, where the reserve does not hold it. */
@@ -30,7 +24,7 @@ export function schedule(sk: ReceiverSock, size: number): boolean {
   const lacks = size - sk.forwardAlloc;
   if (lacks <= 0) return true;
   const { memory } = sk;
-  const pages = (lacks + memory.pageSize - 1) >> memory.pageShift;
+  const pages = memory.pagesFor(lacks);
   if (
     !memory.take(
       pages,
@@ -46,7 +40,7 @@ export function schedule(sk: ReceiverSock, size: number): boolean {
 export function forceSchedule(sk: ReceiverSock, size: number): void {
   const lacks = size - sk.forwardAlloc;
   if (lacks <= 0) return;
-  const pages = Math.ceil(lacks / sk.memory.pageSize);
+  const pages = sk.memory.pagesFor(lacks);
   sk.memory.force(pages);
   sk.forwardAlloc += pages * sk.memory.pageSize;
 }

@@ -75,6 +75,23 @@ export class TcpMemory {
     if (this.allocated > this.pressureMark) this.#press();
   }
 
+  /** Pages that `bytes` need (`sk_mem_pages`). */
+  pagesFor(bytes: number): number {
+    return (bytes + this.pageSize - 1) >> this.pageShift;
+  }
+
+  /**
+   * Takes the whole pages of a socket's reserve back (`sk_mem_reclaim`).
+   *
+   * @param forwardAlloc `sk_forward_alloc`, bytes.
+   * @returns What is left of it.
+   */
+  reclaim(forwardAlloc: number): number {
+    if (forwardAlloc < this.pageSize) return forwardAlloc;
+    this.give(forwardAlloc >> this.pageShift);
+    return forwardAlloc & (this.pageSize - 1);
+  }
+
   /** Gives pages back. */
   give(pages: number): void {
     this.allocated -= pages;

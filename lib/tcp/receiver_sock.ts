@@ -122,7 +122,6 @@ export class ReceiverSock {
   ackPushed = false;
   /** When the delayed ACK is due, ns; Infinity for never. */
   delackAt = Infinity;
-  delackArmed = false;
   /** ACK wanted at once whatever the rules say (ICSK_ACK_NOW). */
   ackNow = false;
   noMemory = false;

@@ -50,14 +50,10 @@ export function enterCwr(sk: SenderSock, cc: CongestionControl): void {
  *
  * Models the end of `tcp_process_tlp_ack` (net/ipv4/tcp_input.c).
  */
-export function reduceAtOnce(
-  sk: SenderSock,
-  cc: CongestionControl,
-  now: number,
-): void {
+export function reduceAtOnce(sk: SenderSock, cc: CongestionControl): void {
   if (sk.caState >= CWR) return;
   beginReduction(sk, cc);
-  endReduction(sk, now);
+  endReduction(sk);
 }
 
 /**
@@ -95,11 +91,8 @@ function reduce(
 }
 
 // tcp_end_cwnd_reduction
-function endReduction(sk: SenderSock, now: number): void {
-  if (sk.ssthresh < INFINITE_SSTHRESH) {
-    sk.cwnd = sk.ssthresh;
-    sk.cwndStamp = now;
-  }
+function endReduction(sk: SenderSock): void {
+  if (sk.ssthresh < INFINITE_SSTHRESH) sk.cwnd = sk.ssthresh;
 }
 
 // tcp_undo_cwnd_reduction: the loss was none.
@@ -153,7 +146,7 @@ export function fastretransAlert(
         break;
       case CWR:
       case RECOVERY:
-        endReduction(sk, now);
+        endReduction(sk);
         sk.caState = OPEN;
         sk.undoMarker = false;
     }

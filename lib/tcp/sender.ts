@@ -184,7 +184,7 @@ export class TcpSender {
     const acked = advanced ? this.#cleanRtxQueue(now, ack) : 0;
     const delivered = sk.delivered - deliveredBefore;
     if (lossProbeAcked(sk, ack, advanced, segment.dsack)) {
-      reduceAtOnce(sk, this.cc, now);
+      reduceAtOnce(sk, this.cc);
     }
     const quiet = sk.caState === OPEN && segment.sackCount === 0;
     if (!quiet || sk.sackedOut > 0) {

@@ -144,7 +144,6 @@ export class SenderSock {
   cwnd = INIT_CWND;
   cwndCnt = 0;
   ssthresh: number;
-  cwndStamp = 0;
   packetsOut = 0;
   sackedOut = 0;
   lostOut = 0;

@@ -38,7 +38,6 @@ export function sendmsg(
   while (left > 0) {
     let skb = writeQueue.tail;
     let room = skb === NONE ? 0 : goal - (pool.end[skb]! - pool.seq[skb]!);
-    if (skb !== NONE && (pool.flags[skb]! & EOR) !== 0) room = 0;
     if (room <= 0) {
       if (
         sk.wmemQueued >= sk.sndbuf || !wmemSchedule(sk, sk.headTruesize)
@@ -76,9 +75,6 @@ export function sendmsg(
   }
   return bytes;
 }
-
-/** No more bytes are added to this skb (`MSG_EOR`). */
-export const EOR = 32;
 
 // Bytes go to the head first, then to the task's page fragment.
 function append(sk: SenderSock, skb: number, bytes: number): number {
@@ -118,7 +114,7 @@ function wmemSchedule(sk: SenderSock, size: number): boolean {
   const lacks = size - sk.forwardAlloc;
   if (lacks <= 0) return true;
   const { memory } = sk;
-  const pages = (lacks + memory.pageSize - 1) >> memory.pageShift;
+  const pages = memory.pagesFor(lacks);
   if (
     !memory.take(
       pages,
@@ -143,13 +139,7 @@ function wmemSchedule(sk: SenderSock, size: number): boolean {
 /** `sk_wmem_free_skb`: gives an acknowledged skb's charge back. */
 export function wmemFree(sk: SenderSock, truesize: number): void {
   sk.wmemQueued -= truesize;
-  sk.forwardAlloc += truesize;
-  const { pageSize } = sk.memory;
-  if (sk.forwardAlloc >= pageSize) {
-    const pages = sk.forwardAlloc >> sk.memory.pageShift;
-    sk.forwardAlloc &= pageSize - 1;
-    sk.memory.give(pages);
-  }
+  sk.forwardAlloc = sk.memory.reclaim(sk.forwardAlloc + truesize);
 }
 
 /**

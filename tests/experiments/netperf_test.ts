@@ -168,3 +168,10 @@ Deno.test("a strategy of one's own is a path: its charge caps the window", () =>
     "defineRxStrategy",
   );
 });
+
+Deno.test("memory pressure is counted where it began", () => {
+  const stream = { ...base, seconds: 2 };
+  const short = netperf({ ...stream, sysctl: { tcp_mem: [64, 96, 4096] } });
+  assert(short.flows[0]!.sender.TCPMemoryPressures > 0);
+  assertEquals(netperf(stream).flows[0]!.sender.TCPMemoryPressures, 0);
+});
