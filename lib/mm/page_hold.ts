@@ -4,7 +4,7 @@
  * @module
  */
 
-import { randomLcg } from "d3-random";
+import { randomLcg } from "../sim/random.ts";
 import { PAGE_HELD, PAGE_ORDER, type Zone } from "./zone.ts";
 
 /** How {@linkcode PageAllocator.fragment} breaks memory up. */
