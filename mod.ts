@@ -370,3 +370,9 @@ export {
   type WindowExplanation,
 } from "./lib/host/explanation.ts";
 export { WhatIf, whatIf, type WhatIfOptions } from "./lib/host/what_if.ts";
+export {
+  checkTree,
+  type TreeCheck,
+  type TreeFiles,
+  type TreeVerdict,
+} from "./lib/host/kernel_tree.ts";
