@@ -63,7 +63,21 @@ const UNTIL = {
   "prune": "the queue is pruned or collapsed",
 } as const;
 
-/** A socket explained. */
+/**
+ * A socket explained.
+ *
+ * @example
+ * ```ts
+ * import { explain, Explanation, kernel, readSs } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const [socket] = readSs(`UNCONN 4608 0 127.0.0.1:45003 0.0.0.0:*
+ * 	 skmem:(r4608,rb8192,t0,tb212992,f3584,w0,o0,bl0,d3)
+ * `).sockets;
+ * const explanation: Explanation = explain(socket!, { kernel: kernel("6.18"), path: "loopback", size: 1000, protocol: "udp" });
+ * assertEquals([explanation.charge, explanation.packets, explanation.until], [2304, 1, "drop"]);
+ * ```
+ */
 export class Explanation implements ExplanationData {
   /** The socket that was explained. */
   readonly state: SocketState;

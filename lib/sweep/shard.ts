@@ -45,6 +45,14 @@ function number(name: string, text: string): number {
  *
  * @param text `i/n`, i from 1 to n.
  * @throws {RangeError} It is something else.
+ *
+ * @example
+ * ```ts
+ * import { parseShard } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(parseShard("2/5"), { index: 2, of: 5 });
+ * ```
  */
 export function parseShard(text: string): Shard {
   const match = /^(\d+)\/(\d+)$/.exec(text);

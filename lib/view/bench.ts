@@ -36,10 +36,15 @@ interface BenchReport {
  * @throws {Error} The run failed, or nothing matched the filter.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * import { runBench } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
  *
- * console.log(await runBench("../bench/truesize_bench.ts", "veth"));
+ * const file = await Deno.makeTempFile({ suffix: "_bench.ts" });
+ * await Deno.writeTextFile(file, 'Deno.bench("nothing", { n: 10, warmup: 1 }, () => {});');
+ * const results = await runBench(file, "nothing");
+ * await Deno.remove(file);
+ * assertEquals(results.map(({ name }) => name), ["nothing"]);
  * ```
  */
 export async function runBench(
