@@ -108,7 +108,8 @@ const KEYS: readonly string[] = [
   "reads",
 ];
 
-interface Plan extends FillPace {
+/** How the application behaves, and for how long. */
+export interface FillPlan extends FillPace {
   readonly writes: number;
   readonly stalls: number;
   readonly reads: readonly number[];
@@ -126,7 +127,7 @@ function milliseconds(name: string, value: number | undefined, absent: number) {
 }
 
 /** Checks a fill's options and fills in the defaults. */
-function fillSetup(options: TcpFillOptions): [StreamSetup, Plan] {
+export function fillSetup(options: TcpFillOptions): [StreamSetup, FillPlan] {
   optionsObject(options, "tcpFill");
   for (const key of Object.keys(options)) {
     if (!KEYS.includes(key)) {

@@ -63,6 +63,8 @@ export class FillRun {
   written = 0;
   /** Writes that the receiver left waiting. */
   stalled = 0;
+  /** What the application needs between one write and the next, ns. */
+  gap: number;
   readonly #pace: FillPace;
   readonly #bytes: number;
   readonly #events = new EventQueue();
@@ -76,6 +78,7 @@ export class FillRun {
   /** Connected, and a tick and the pace's phase later. */
   constructor(setup: StreamSetup, pace: FillPace) {
     this.#pace = pace;
+    this.gap = pace.gap;
     this.#bytes = setup.write;
     const packets = new Packets();
     const events = this.#events;
@@ -166,7 +169,7 @@ export class FillRun {
   /** The application is ready for its next write; gives ns since the first could come. */
   rest(): number {
     const events = this.#events;
-    if (this.#rests) events.run(events.now + this.#pace.gap);
+    if (this.#rests) events.run(events.now + this.gap);
     this.#rests = false;
     return events.now - this.#first;
   }
@@ -174,13 +177,13 @@ export class FillRun {
   /** One write, after the gap behind the one before it; where the pace says so it waits for the receiver. */
   write(): void {
     this.rest();
-    const { paced, gap } = this.#pace;
+    const { paced } = this.#pace;
     const events = this.#events;
     const taken = this.#write(this.#bytes);
     this.writes++;
     this.written += taken;
     this.#rests = paced;
-    if (!paced) events.run(events.now + gap);
+    if (!paced) events.run(events.now + this.gap);
     if (taken < this.#bytes || paced && !this.#wait(this.written)) {
       this.stalled++;
     }
