@@ -103,6 +103,7 @@ class Histories {
   readonly #packet: ExplainPacket;
   readonly #sysctl: StreamSysctl;
   readonly #traces = new Map<string, Trace>();
+  readonly #offsets = new Map<number, readonly number[]>();
 
   constructor(packet: ExplainPacket, sysctl: StreamSysctl) {
     this.#packet = packet;
@@ -119,6 +120,17 @@ class Histories {
       this.#traces.set(key, trace);
     }
     return trace;
+  }
+
+  /** As {@linkcode fragOffsets} for writes up to a history's end. */
+  offsets(writes: number): readonly number[] {
+    const { size } = this.#packet;
+    let offsets = this.#offsets.get(writes);
+    if (offsets === undefined) {
+      offsets = fragOffsets(size, writes * size);
+      this.#offsets.set(writes, offsets);
+    }
+    return offsets;
   }
 
   /** Whether a connection could have begun so, and what speaks against it. */
@@ -264,7 +276,7 @@ export function fillHistories(
       const { length } = histories.trace({ ...history, paused: false }, rcvbuf);
       const most = Math.floor(OFFSET_WRITES / length / from.length);
       if (most === 0) return [];
-      const offsets = fragOffsets(packet.size, length * packet.size).slice(1);
+      const offsets = histories.offsets(length).slice(1);
       const step = Math.ceil(offsets.length / most);
       return offsets.filter((_, i) => i % step === 0).map((fragOffset) => ({
         ...history,

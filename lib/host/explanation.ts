@@ -59,12 +59,8 @@ const UNTIL = {
   "prune": "the queue is pruned or collapsed",
   "open": "the simulation was given up; the window is open still",
 } as const;
-/** Decimals of a suggestion's figures. */
-const DECIMALS = { netperf: 1, tcpFill: 3 } as Record<string, number>;
-
-function given(value: number, by: string): string {
-  return value.toFixed(DECIMALS[by] ?? 0);
-}
+/** Decimals of a suggestion's figures: counts, rates, ratios. */
+const DECIMALS = { exact: 0, priced: 1, fitted: 3, unexplained: 3 } as const;
 
 /** A socket explained. */
 export class Explanation {
@@ -164,8 +160,8 @@ export class Explanation {
     ) {
       lines.push(
         `${mends ? "Helps" : "Does not help"}: ${change}: ${
-          given(before, by)
-        } -> ${given(after, by)} ${metric} (${by}, ${kind})`,
+          before.toFixed(DECIMALS[kind])
+        } -> ${after.toFixed(DECIMALS[kind])} ${metric} (${by}, ${kind})`,
       );
     }
     return lines.join("\n");
