@@ -203,7 +203,7 @@ export class ReceivingHost implements AckSink, ReaderHost {
     segment.tsecr = packets.tsecr[packet]!;
     if (path === null) {
       this.#fragStart = packets.fragStart[packet]!;
-      if (!this.#usesGro) {
+      if (!this.#usesGro && !(gsoSize > 0 && splits)) {
         const local = this.#local;
         local.own(
           end - seq,
