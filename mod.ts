@@ -405,6 +405,12 @@ export {
   type SocketFillOptions,
 } from "./lib/experiments/socket_fill.ts";
 
+export {
+  type BandedCell,
+  type BandReport,
+  checkBands,
+  type ErrorBand,
+} from "./lib/threads/bands.ts";
 export { threads } from "./lib/threads/mod.ts";
 export type {
   FittedConstant,

@@ -7,6 +7,8 @@
 
 import { runCells } from "../cells/run_cells.ts";
 import type { Table } from "../table.ts";
+import type { ErrorBand } from "./bands.ts";
+import { RTTS } from "./rcvbuf_autotuning_published.ts";
 import {
   type CellOutcome,
   type CellSpec,
@@ -57,10 +59,45 @@ async function reproduce(
   return tables;
 }
 
+const delayed = (rtt: number): string => `${rtt} ms`;
+const FROM_25 = RTTS.filter((rtt) => rtt >= 25).map(delayed);
+const HOSTS = "the hosts' CPUs have a part in it";
+
+/** The bands of the explained cells of both tables and of the windows that their figures imply. */
+const BANDS: readonly ErrorBand[] = [
+  ...([["tso-off", undefined], [
+    "implied-windows",
+    ["TSO off, 1", "TSO off, 3"],
+  ]] as const).flatMap(([table, columns]): ErrorBand[] => [
+    { table, columns, rows: [delayed(10)], percent: [0, 16], note: HOSTS },
+    { table, columns, rows: [delayed(25)], percent: [0, 6] },
+    { table, columns, rows: FROM_25.slice(1), percent: [-0.7, 2.8] },
+  ]),
+  ...([["tso-on", undefined], ["implied-windows", ["TSO on, 3"]]] as const)
+    .flatMap(([table, columns]): ErrorBand[] => [
+      { table, columns, rows: [delayed(10)], percent: [0, 10.5], note: HOSTS },
+      { table, columns, rows: FROM_25, percent: [1.8, 9.5] },
+    ]),
+  {
+    table: "tso-off-latency",
+    percent: 1,
+    note: `${LATENCY_MS} ms in each round trip, chosen by the first two rows`,
+  },
+  {
+    table: "tso-on-latency",
+    rows: [delayed(10)],
+    percent: [-4.4, 0],
+    note: HOSTS,
+  },
+  { table: "tso-on-latency", rows: FROM_25, percent: [1.1, 8.3] },
+];
+
 /** The thread, its figures and how they follow. */
 export const rcvbufAutotuningThread: Thread = {
   id: "rcvbuf-autotuning",
   title: "tcp: rcvbuf autotuning improvements (October 2013)",
+  question:
+    "Why does a TCP window stop at 1.5 MB, and which of three theories of 2013 was right?",
   messages: [
     {
       subject: "[PATCH net-next] tcp: rcvbuf autotuning improvements",
@@ -101,6 +138,7 @@ export const rcvbufAutotuningThread: Thread = {
         "a hypothesis for columns 1 and 2, in the table of hypotheses alone",
     },
   ],
+  bands: BANDS,
   findings: [
     "A segment of 1,448 bytes in a whole page is charged 4,864 bytes, is worth 2,432 bytes of window, and so opens rcv_ssthresh only " +
     "up to half of win(tcp_rmem[2]): 1,572,864 bytes. That is the 1.5 MB window of columns 1 and 3 with TSO off.",

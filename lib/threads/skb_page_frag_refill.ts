@@ -155,6 +155,8 @@ function minimum(): Table {
 export const skbPageFragRefillThread: Thread = {
   id: "skb-page-frag-refill",
   title: "net: refactor sk_page_frag_refill() (October 2013)",
+  question:
+    "What did an off-by-one in a 2013 patch cost, and what is a minimum of 32 bytes for?",
   messages: [
     {
       subject: "Re: [PATCH net-next] tcp: rcvbuf autotuning improvements",
@@ -182,6 +184,14 @@ export const skbPageFragRefillThread: Thread = {
     },
   ],
   fitted: [],
+  bands: [
+    { table: "dalton-ring-entry", percent: 0 },
+    {
+      table: "dalton-overhead",
+      percent: [0, 122],
+      note: 'published as a bound, "more than 100 %"',
+    },
+  ],
   findings: [
     "Dalton's sum is exact: a page, GOOD_COPY_LEN and 640 bytes of sk_buff, headroom and shared info, 4,864 in all.",
     "His bound is generous: the overhead of an MTU-sized frame is 221 %.",

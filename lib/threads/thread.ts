@@ -5,6 +5,7 @@
  */
 
 import type { Table } from "../table.ts";
+import type { ErrorBand } from "./bands.ts";
 
 /** A message of a thread. */
 export interface ThreadMessage {
@@ -44,10 +45,14 @@ export interface Thread {
   readonly id: string;
   /** What it is about, in a line. */
   readonly title: string;
+  /** What its notebook and its page ask. */
+  readonly question: string;
   /** Its messages that matter here. */
   readonly messages: readonly ThreadMessage[];
   /** Constants fitted for its tables; most threads have few or none. */
   readonly fitted: readonly FittedConstant[];
+  /** How far each explained cell may be from its published figure, not wider than was measured. */
+  readonly bands: readonly ErrorBand[];
   /** What the mechanism explains and what it does not, in sentences. */
   readonly findings: readonly string[];
   /**

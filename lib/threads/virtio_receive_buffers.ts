@@ -261,6 +261,8 @@ function others(): Table {
 export const virtioReceiveBuffersThread: Thread = {
   id: "virtio-receive-buffers",
   title: "virtio_net's receive buffers, 2008 to today",
+  question:
+    "How should a guest size its receive buffers, and what happens when memory is short or lifetimes mix?",
   messages: [
     {
       subject:
@@ -299,6 +301,20 @@ export const virtioReceiveBuffersThread: Thread = {
       value: 33240,
       unit: "ns",
       reason: "everything else of a 64 KiB packet, from the same two figures",
+    },
+  ],
+  bands: [
+    {
+      table: "single-stream",
+      rows: SINGLE_STREAM.slice(0, 2).map(({ era }) => era),
+      percent: 0,
+      note: "these two figures set the two constants",
+    },
+    {
+      table: "single-stream",
+      rows: [SINGLE_STREAM[2].era],
+      percent: [0, 0.6],
+      note: "predicted from the constants of the other two",
     },
   ],
   findings: [
