@@ -34,6 +34,7 @@ import {
   reuse,
   zoneLock,
 } from "./kmem_cache_bulk_tables.ts";
+import { FIGURES } from "./kmem_cache_bulk_figures.ts";
 import {
   type FittedConstant,
   makeTables,
@@ -248,6 +249,7 @@ export const kmemCacheBulkThread: Thread = {
       },
     ];
   },
+  figures: FIGURES,
   bands: BANDS,
   findings: [
     "Once packets in flight outlast a poll every single free is slow: 1 FREE_SLOWPATH a packet, and 1 in 32 with patches 1-3.",

@@ -5,58 +5,23 @@
  * @module
  */
 
-import { runCells } from "../cells/run_cells.ts";
-import type { Table } from "../table.ts";
 import type { ErrorBand } from "./bands.ts";
+import { doRuns, type ThreadPlan } from "./plan.ts";
+import { plannedRun, runsBy } from "./rcvbuf_autotuning_plan.ts";
 import { RTTS } from "./rcvbuf_autotuning_published.ts";
-import {
-  type CellOutcome,
-  type CellSpec,
-  HOST,
-  LATENCY_MS,
-} from "./rcvbuf_autotuning_cells.ts";
+import { HOST, LATENCY_MS } from "./rcvbuf_autotuning_cells.ts";
 import { PLANS } from "./rcvbuf_autotuning_tables.ts";
+import { FIGURES } from "./rcvbuf_autotuning_figures.ts";
 import type { ReproduceOptions, Thread } from "./thread.ts";
 
-/** Work of a run, in simulated segments, roughly: the longest come first. */
-function work({ rttMs, seconds, tso }: CellSpec): number {
-  return (tso ? 1 : 10) * seconds / Math.max(rttMs, 5);
-}
-
-async function reproduce(
-  { onProgress, workers, only }: ReproduceOptions = {},
-): Promise<Table[]> {
+function plan({ only }: ReproduceOptions = {}): ThreadPlan {
   const plans = PLANS.filter(({ id }) =>
     only === undefined || only.includes(id)
   );
-  const specs = new Map<string, CellSpec>();
-  for (const plan of plans) {
-    for (const spec of plan.specs) specs.set(JSON.stringify(spec), spec);
-  }
-  const cells = [...specs.values()];
-  const total = cells.reduce((sum, spec) => sum + work(spec), 0);
-  let done = 0;
-  const results = await runCells<CellSpec, CellOutcome>({
-    cells,
-    run: {
-      module: import.meta.resolve("./rcvbuf_autotuning_cells.ts"),
-      name: "simulateCell",
-    },
-    workers,
-    cost: work,
-    onDone: (i) => onProgress?.((done += work(cells[i]!)) / total),
-  });
-  const outcomes = new Map<string, CellOutcome>();
-  [...specs.keys()].forEach((key, i) => {
-    const { value, error } = results[i]!;
-    if (error !== undefined) throw new Error(`cell ${key}: ${error}`);
-    outcomes.set(key, value as CellOutcome);
-  });
-  const tables = plans.map(({ make }) =>
-    make((spec) => outcomes.get(JSON.stringify(spec))!)
-  );
-  if (total === 0) await onProgress?.(1);
-  return tables;
+  return {
+    runs: plans.flatMap(({ specs }) => specs.map(plannedRun)),
+    tables: (outcomeOf) => plans.map(({ make }) => make(runsBy(outcomeOf))),
+  };
 }
 
 const delayed = (rtt: number): string => `${rtt} ms`;
@@ -138,6 +103,7 @@ export const rcvbufAutotuningThread: Thread = {
         "a hypothesis for columns 1 and 2, in the table of hypotheses alone",
     },
   ],
+  figures: FIGURES,
   bands: BANDS,
   findings: [
     "A segment of 1,448 bytes in a whole page is charged 4,864 bytes, is worth 2,432 bytes of window, and so opens rcv_ssthresh only " +
@@ -150,5 +116,9 @@ export const rcvbufAutotuningThread: Thread = {
     "1,000 packets in column 2's runs alone, or a loss every 8 s, would give its shape, at one free parameter.",
     `The hosts' prices (${HOST.packet} ns a packet, ${HOST.ack} an ACK, ${HOST.byte} a byte, ${HOST.wake} a wake-up) are round figures, not fitted; the table of choices halves and doubles them.`,
   ],
-  reproduce,
+  plan,
+  async reproduce(options) {
+    const { runs, tables } = plan(options);
+    return tables(await doRuns(runs, options));
+  },
 };

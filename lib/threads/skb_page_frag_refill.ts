@@ -17,6 +17,7 @@ import {
 import { kernel } from "../releases/mod.ts";
 import { type Cell, type Table, table } from "../table.ts";
 import { cell } from "./cell.ts";
+import { FIGURES } from "./skb_page_frag_refill_figures.ts";
 import { makeTables, type ReproduceOptions, type Thread } from "./thread.ts";
 
 /** An Ethernet frame at an MTU of 1,500 bytes. */
@@ -184,6 +185,7 @@ export const skbPageFragRefillThread: Thread = {
     },
   ],
   fitted: [],
+  figures: FIGURES,
   bands: [
     { table: "dalton-ring-entry", percent: 0 },
     {

@@ -6,6 +6,8 @@
 
 import type { Table } from "../table.ts";
 import type { ErrorBand } from "./bands.ts";
+import type { ThreadFigure } from "./figures.ts";
+import type { RunOptions, ThreadPlan } from "./plan.ts";
 
 /** A message of a thread. */
 export interface ThreadMessage {
@@ -29,12 +31,8 @@ export interface FittedConstant {
   readonly reason: string;
 }
 
-/** How to reproduce a thread. */
-export interface ReproduceOptions {
-  /** Called with the share done, 0 to 1. */
-  readonly onProgress?: ((done: number) => void | Promise<void>) | undefined;
-  /** Workers for long runs: one a core if absent, 0 for none; short threads need none. */
-  readonly workers?: number | undefined;
+/** How to reproduce a thread; short threads need no workers. */
+export interface ReproduceOptions extends RunOptions {
   /** Ids of the tables to make; all if absent. */
   readonly only?: readonly string[] | undefined;
 }
@@ -51,6 +49,8 @@ export interface Thread {
   readonly messages: readonly ThreadMessage[];
   /** Constants fitted for its tables; most threads have few or none. */
   readonly fitted: readonly FittedConstant[];
+  /** What it draws, by name, in the order of its tables or of the story. */
+  readonly figures: Readonly<Record<string, ThreadFigure>>;
   /** How far each explained cell may be from its published figure, not wider than was measured. */
   readonly bands: readonly ErrorBand[];
   /** What the mechanism explains and what it does not, in sentences. */
@@ -61,6 +61,8 @@ export interface Thread {
    * @param options Progress.
    */
   reproduce(options?: ReproduceOptions): Promise<Table[]>;
+  /** Its runs, where they are many: what a pool of workers for several threads does. A thread without them is one run. */
+  readonly plan?: (options?: ReproduceOptions) => ThreadPlan;
 }
 
 /**

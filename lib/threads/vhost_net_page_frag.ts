@@ -6,6 +6,7 @@
  */
 
 import type { Table } from "../table.ts";
+import { FIGURES } from "./vhost_net_page_frag_figures.ts";
 import { makeTables, type ReproduceOptions, type Thread } from "./thread.ts";
 import {
   drain,
@@ -49,6 +50,7 @@ export const vhostNetPageFragThread: Thread = {
     },
   ],
   fitted: [],
+  figures: FIGURES,
   bands: [
     ...["perf-before", "perf-after"].map((table) => ({
       table,

@@ -5,6 +5,8 @@
  * @module
  */
 
+// @ts-types="npm:@types/d3-format@3.0.4"
+import { format } from "d3-format";
 import {
   type ReceiveYear,
   receiveYears,
@@ -15,6 +17,7 @@ import { kernel } from "../releases/mod.ts";
 import { pageCost } from "../sim/locks.ts";
 import { type Cell, type Table, table } from "../table.ts";
 import { cell } from "./cell.ts";
+import { FIGURES } from "./virtio_receive_buffers_figures.ts";
 import { makeTables, type ReproduceOptions, type Thread } from "./thread.ts";
 import { virtioEras } from "./virtio_eras.ts";
 
@@ -44,10 +47,7 @@ const find = (label: string, frame: number): ReceiveYear =>
 const FRAMES = [66, 256, 700, 1514, 9014, 65226];
 
 // Not toLocaleString, which follows the machine.
-const count = (n: number): string =>
-  n < 1000
-    ? `${n}`
-    : `${Math.floor(n / 1000)},${String(n % 1000).padStart(3, "0")}`;
+const count = format(",");
 
 function byFrame(
   id: string,
@@ -303,6 +303,7 @@ export const virtioReceiveBuffersThread: Thread = {
       reason: "everything else of a 64 KiB packet, from the same two figures",
     },
   ],
+  figures: FIGURES,
   bands: [
     {
       table: "single-stream",
