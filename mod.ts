@@ -411,6 +411,19 @@ export {
   checkBands,
   type ErrorBand,
 } from "./lib/threads/bands.ts";
+export {
+  type DrawnFigure,
+  type ReproducedThread,
+  reproduceThreads,
+  type ReproduceThreadsOptions,
+} from "./lib/threads/reproduce_threads.ts";
+export type { ThreadFigure } from "./lib/threads/figures.ts";
+export type {
+  OutcomeOf,
+  PlannedRun,
+  RunOptions,
+  ThreadPlan,
+} from "./lib/threads/plan.ts";
 export { threads } from "./lib/threads/mod.ts";
 export type {
   FittedConstant,

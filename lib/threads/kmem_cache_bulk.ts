@@ -231,6 +231,16 @@ export const kmemCacheBulkThread: Thread = {
       from: "David Miller",
     },
   ],
+  kernels: [
+    "net-next-2015-10",
+    "4.3",
+    "4.6",
+    "5.12",
+    "6.1",
+    "6.8",
+    "6.12",
+    "6.18",
+  ],
   get fitted(): readonly FittedConstant[] {
     return [
       {

@@ -80,6 +80,7 @@ export const rcvbufAutotuningThread: Thread = {
       date: "2013-10-03",
     },
   ],
+  kernels: ["net-next-2013-10", "6.1", "6.18"],
   fitted: [
     {
       name: "host latency",

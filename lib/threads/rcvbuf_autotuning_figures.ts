@@ -4,14 +4,13 @@
  * @module
  */
 
-// @ts-types="npm:@types/d3-format@3.0.4"
-import { format } from "d3-format";
 import type { Series } from "../experiments/stream_result.ts";
 import type { Kernel } from "../kernel.ts";
 import { kernel } from "../releases/mod.ts";
 import { windowCap } from "../tcp/window_cap.ts";
 import { okabeIto } from "../view/colors.ts";
 import { type LineSeries, plotLines, type Point } from "../view/lines.ts";
+import { count } from "../view/pixels.ts";
 import { tableOf, type ThreadFigure } from "./figures.ts";
 import type { OutcomeOf } from "./plan.ts";
 import {
@@ -39,8 +38,6 @@ const COLUMN_COLORS = [orange, vermillion, bluishGreen];
 
 const runsOf = (outcomeOf: OutcomeOf | undefined): Runs =>
   outcomeOf === undefined ? simulateCell : runsBy(outcomeOf);
-
-const thousands = format(",");
 
 function throughput(
   id: string,
@@ -98,7 +95,7 @@ function throughput(
           ticks: [50, 100, 200, 500, 1000, 2000].filter((mbit) =>
             mbit <= domain[1]
           ),
-          tickFormat: thousands,
+          tickFormat: count,
         },
       });
     },
@@ -270,7 +267,7 @@ const stairs: ThreadFigure = {
               lineAnchor,
               dx: lineAnchor === "top" ? 3 : -3,
               text: ([name, bytes]: readonly [string, number]) =>
-                `${name}: ${thousands(bytes)}`,
+                `${name}: ${count(bytes)}`,
             },
           )
         ),

@@ -184,6 +184,7 @@ export const skbPageFragRefillThread: Thread = {
       date: "2013-10-17",
     },
   ],
+  kernels: ["net-next-2013-10", "6.1", "6.18"],
   fitted: [],
   figures: FIGURES,
   bands: [

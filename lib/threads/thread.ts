@@ -47,6 +47,8 @@ export interface Thread {
   readonly question: string;
   /** Its messages that matter here. */
   readonly messages: readonly ThreadMessage[];
+  /** Releases that its tables and figures run, by name; its patches apply to the first of them. */
+  readonly kernels: readonly string[];
   /** Constants fitted for its tables; most threads have few or none. */
   readonly fitted: readonly FittedConstant[];
   /** What it draws, by name, in the order of its tables or of the story. */

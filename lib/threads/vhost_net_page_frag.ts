@@ -49,6 +49,7 @@ export const vhostNetPageFragThread: Thread = {
       date: "2023-12-05",
     },
   ],
+  kernels: ["6.8", "6.12", "6.18"],
   fitted: [],
   figures: FIGURES,
   bands: [

@@ -5,8 +5,6 @@
  * @module
  */
 
-// @ts-types="npm:@types/d3-format@3.0.4"
-import { format } from "d3-format";
 import {
   type ReceiveYear,
   receiveYears,
@@ -16,6 +14,7 @@ import { PageAllocator } from "../mm/page_alloc.ts";
 import { kernel } from "../releases/mod.ts";
 import { pageCost } from "../sim/locks.ts";
 import { type Cell, type Table, table } from "../table.ts";
+import { count } from "../view/pixels.ts";
 import { cell } from "./cell.ts";
 import { FIGURES } from "./virtio_receive_buffers_figures.ts";
 import { makeTables, type ReproduceOptions, type Thread } from "./thread.ts";
@@ -45,9 +44,6 @@ const find = (label: string, frame: number): ReceiveYear =>
   years().find((row) => row.label === label && row.frame === frame)!;
 
 const FRAMES = [66, 256, 700, 1514, 9014, 65226];
-
-// Not toLocaleString, which follows the machine.
-const count = format(",");
 
 function byFrame(
   id: string,
@@ -288,6 +284,7 @@ export const virtioReceiveBuffersThread: Thread = {
       date: "2014-01",
     },
   ],
+  kernels: ["net-next-2013-10", "3.12", "3.13", "3.14", "4.3", "4.6", "6.8"],
   fitted: [
     {
       name: "bufferNs",

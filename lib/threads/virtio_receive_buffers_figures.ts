@@ -4,8 +4,6 @@
  * @module
  */
 
-// @ts-types="npm:@types/d3-format@3.0.4"
-import { format } from "d3-format";
 import { MergeableRing } from "../drivers/virtio_ring.ts";
 import { memoryStress } from "../experiments/memory_stress.ts";
 import { mixedLifetimes } from "../experiments/mixed_lifetimes.ts";
@@ -19,6 +17,7 @@ import { kernel } from "../releases/mod.ts";
 import { type BlockBuffer, drawBlock } from "../view/block.ts";
 import { colors, okabeIto } from "../view/colors.ts";
 import { type LineSeries, plotLines, type Point } from "../view/lines.ts";
+import { count } from "../view/pixels.ts";
 import type { ThreadFigure } from "./figures.ts";
 import { virtioEras } from "./virtio_eras.ts";
 
@@ -58,7 +57,7 @@ const waste: ThreadFigure = {
         label: "frame, bytes",
         type: "log",
         ticks: [100, 1000, 10000],
-        tickFormat: format(","),
+        tickFormat: count,
       },
       y: { label: "frame / truesize, %", domain: [0, 100] },
     });
