@@ -55,10 +55,36 @@ function measureReport(): Report {
   return { overflow: scrollWidth - clientWidth, contrasts };
 }
 
+const ignore = PROGRAMS.chromium === undefined && !DEMANDED;
+
+Deno.test({
+  name: "browser: the measures of a page find what is wrong",
+  ignore,
+  fn: () =>
+    withBrowser(async (browser) => {
+      const page = await browser.newPage({
+        viewport: { width: 640, height: 400 },
+      });
+      await page.setContent(`
+        <html style="background:#ffffff"><body style="color:#000000">
+        <p>read</p><p style="color:#aaaaaa">faint</p>
+        <svg><g fill="#E69F00"><text y="20">orange</text></g><text y="40" fill="#000000">in a box</text></svg>
+        <div style="width:900px">wide</div>`);
+      const { overflow, contrasts } = await page.evaluate(measureReport);
+      assert(overflow > 200);
+      assertEquals(
+        contrasts.filter(([contrast]) => contrast < 4.5).map(([, text]) =>
+          text
+        ),
+        ["orange in rgb(230, 159, 0)", "faint in rgb(170, 170, 170)"],
+      );
+    }),
+});
+
 Deno.test({
   name:
     "browser: the page of all threads is whole, wide and narrow, light and dark",
-  ignore: PROGRAMS.chromium === undefined && !DEMANDED,
+  ignore,
   fn: () =>
     withFolder(async (folder) => {
       // Of the thread whose runs are long, what needs few of them.
