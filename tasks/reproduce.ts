@@ -28,6 +28,10 @@ compares each explained cell with its error band. Prints the tables as text if
 no format is asked for; a format without FILE goes to standard output, and
 nothing else does.
 
+  --all              with ${
+  Object.values(threads).flatMap(({ dear = [] }) => dear).join(", ")
+}: what the
+                     rcvbuf thread has beyond its own tables, 60 s of CPU time
   --thread ID        one thread, or several: ${
   Object.keys(threads).join(",\n                     ")
 }
@@ -54,6 +58,7 @@ class BadArgument extends Error {}
 /** What the arguments ask for. */
 interface Request {
   readonly help: boolean;
+  readonly all: boolean;
   readonly chosen: readonly Thread[];
   readonly files: readonly (readonly [Format, string])[];
 }
@@ -83,6 +88,7 @@ function readArguments(
         markdown: { type: "string" },
         csv: { type: "string" },
         html: { type: "string" },
+        all: { type: "boolean" },
         help: { type: "boolean" },
       },
       strict: true,
@@ -113,6 +119,7 @@ function readArguments(
   }
   return {
     help: values.help ?? false,
+    all: values.all ?? false,
     chosen: Object.values(known).filter(({ id }) => ids.includes(id)),
     files,
   };
@@ -153,12 +160,14 @@ function fittedLines({ fitted }: Thread): string[] {
 }
 
 /** What the bands say, in a line. */
-function bandLine({ thread, bands }: ReproducedThread): string {
+function bandLine({ thread, bands, leftOut }: ReproducedThread): string {
   const { compared, unexplained, outside } = bands;
   const state = outside.length === 0
     ? `${compared} explained cells, each inside its error band`
     : `${outside.length} of ${compared} explained cells OUTSIDE their error band`;
-  return `${thread.id}: ${state}; ${unexplained} unexplained, without a band`;
+  return `${thread.id}: ${state}; ${unexplained} unexplained, without a band${
+    leftOut.length === 0 ? "" : `; left out (--all): ${leftOut.join(", ")}`
+  }`;
 }
 
 function outsideLine(thread: Thread, cell: BandedCell): string {
@@ -231,7 +240,7 @@ export async function reproduce(
     complain(`reproduce: ${error.message}\n\n${HELP}`);
     return 2;
   }
-  const { help, chosen, files } = request;
+  const { help, all, chosen, files } = request;
   if (help) {
     print(`${HELP}\n`);
     return 0;
@@ -239,6 +248,7 @@ export async function reproduce(
   const bar = progress(100, "reproducing");
   let shown = 0;
   const results = await reproduceThreads(chosen, {
+    all,
     figures: files.some(([format]) => format === "html"),
     async onProgress(share) {
       const steps = Math.round(share * 100);

@@ -91,7 +91,7 @@ function verdict({ bands }: ReproducedThread): string {
 }
 
 function threadHTML(result: ReproducedThread): string {
-  const { thread, tables, figures } = result;
+  const { thread, tables, figures, leftOut } = result;
   const { id } = thread;
   const parts = tables.map((made) =>
     [
@@ -105,7 +105,10 @@ function threadHTML(result: ReproducedThread): string {
       date === undefined ? "" : `, ${escapeHTML(date)}`
     }</span></li>`
   );
-  const bands = thread.bands.map((band) => [
+  const made = new Set(tables.map(({ id }) => id));
+  const bands = thread.bands.filter(({ table }) => made.has(table)).map((
+    band,
+  ) => [
     band.table,
     band.rows?.join(", ") ?? "all",
     band.columns?.join(", ") ?? "all",
@@ -152,7 +155,13 @@ ${
 <h3 id="${anchor(id, "made")}">How it was made</h3>
 <p><code>deno task reproduce --thread ${escapeHTML(id)}</code>, on models of ${
     escapeHTML(thread.kernels.join(", "))
-  }, each with the sizes and constants of its own release.</p>
+  }, each with the sizes and constants of its own release.${
+    leftOut.length === 0
+      ? ""
+      : ` Left out for their cost, made with <code>--all</code>: ${
+        escapeHTML(leftOut.join(", "))
+      }.`
+  }</p>
 </section>`;
 }
 

@@ -27,6 +27,8 @@ export type OutcomeOf = (run: PlannedRun) => unknown;
 export interface ThreadPlan {
   /** The runs; one that is named twice is done once. */
   readonly runs: readonly PlannedRun[];
+  /** Ids of the tables. */
+  readonly ids: readonly string[];
   /** Makes the tables. */
   readonly tables: (outcomeOf: OutcomeOf) => Table[];
 }

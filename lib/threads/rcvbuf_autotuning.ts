@@ -20,6 +20,7 @@ function plan({ only }: ReproduceOptions = {}): ThreadPlan {
   );
   return {
     runs: plans.flatMap(({ specs }) => specs.map(plannedRun)),
+    ids: plans.map(({ id }) => id),
     tables: (outcomeOf) => plans.map(({ make }) => make(runsBy(outcomeOf))),
   };
 }
@@ -117,6 +118,7 @@ export const rcvbufAutotuningThread: Thread = {
     "1,000 packets in column 2's runs alone, or a loss every 8 s, would give its shape, at one free parameter.",
     `The hosts' prices (${HOST.packet} ns a packet, ${HOST.ack} an ACK, ${HOST.byte} a byte, ${HOST.wake} a wake-up) are round figures, not fitted; the table of choices halves and doubles them.`,
   ],
+  dear: ["tso-off-latency", "tso-on-latency", "hypotheses", "choices"],
   plan,
   async reproduce(options) {
     const { runs, tables } = plan(options);

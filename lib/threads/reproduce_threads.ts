@@ -28,6 +28,8 @@ export interface ReproducedThread {
   readonly thread: Thread;
   /** Its tables. */
   readonly tables: readonly Table[];
+  /** Ids of its dear tables that were left out. */
+  readonly leftOut: readonly string[];
   /** Its figures; none unless asked for. */
   readonly figures: readonly DrawnFigure[];
   /** Its cells against their bands. */
@@ -38,6 +40,8 @@ export interface ReproducedThread {
 export interface ReproduceThreadsOptions extends RunOptions {
   /** Draw the figures too, which loads Plot and jsdom. */
   readonly figures?: boolean | undefined;
+  /** Make the threads' dear tables too. */
+  readonly all?: boolean | undefined;
 }
 
 /** What a thread without runs of its own gives, whole, from a worker. */
@@ -106,9 +110,13 @@ function wholeRun({ id }: Thread, figures: boolean): PlannedRun {
  */
 export async function reproduceThreads(
   chosen: readonly Thread[],
-  { figures = false, ...options }: ReproduceThreadsOptions = {},
+  { figures = false, all = false, ...options }: ReproduceThreadsOptions = {},
 ): Promise<ReproducedThread[]> {
-  const plans = chosen.map((thread) => ({ thread, plan: thread.plan?.() }));
+  const plans = chosen.map((thread) => {
+    const leftOut = all ? [] : thread.dear ?? [];
+    const only = thread.plan?.().ids.filter((id) => !leftOut.includes(id));
+    return { thread, leftOut, plan: thread.plan?.({ only }) };
+  });
   const outcomeOf = await doRuns(
     plans.flatMap(({ thread, plan }) =>
       plan === undefined ? [wholeRun(thread, figures)] : [
@@ -121,7 +129,7 @@ export async function reproduceThreads(
     options,
   );
   const results: ReproducedThread[] = [];
-  for (const { thread, plan } of plans) {
+  for (const { thread, leftOut, plan } of plans) {
     const whole = plan === undefined
       ? outcomeOf(wholeRun(thread, figures)) as WholeThread
       : undefined;
@@ -129,6 +137,7 @@ export async function reproduceThreads(
     results.push({
       thread,
       tables,
+      leftOut,
       figures: whole?.figures ??
         (figures
           ? await drawAll(thread, (figure) => figure.draw(tables, outcomeOf))

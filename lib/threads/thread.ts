@@ -63,6 +63,8 @@ export interface Thread {
    * @param options Progress.
    */
   reproduce(options?: ReproduceOptions): Promise<Table[]>;
+  /** Ids of tables beyond the thread's own that cost much: `reproduceThreads` makes them when asked for all. */
+  readonly dear?: readonly string[];
   /** Its runs, where they are many: what a pool of workers for several threads does. A thread without them is one run. */
   readonly plan?: (options?: ReproduceOptions) => ThreadPlan;
 }

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Module } from "node:module";
-import { kernel, threads } from "@truesize/lab";
+import { kernel, type Thread, threads } from "@truesize/lab";
 import { tableOf } from "../../lib/threads/figures.ts";
 import { doRuns, type PlannedRun } from "../../lib/threads/plan.ts";
 import {
@@ -59,15 +59,32 @@ Deno.test("a thread with many runs: tables and figures from one pool", async () 
   }]);
 });
 
+Deno.test("dear tables are left out unless all are asked for", async () => {
+  const thread = threads["rcvbuf-autotuning"]!;
+  const short: Thread = {
+    ...thread,
+    dear: ["initial-buffers"],
+    plan: ({ only = ["initial-buffers", "truesize-diagnosis"] } = {}) =>
+      thread.plan!({ only }),
+  };
+  const ids = async (all: boolean) => {
+    const [result] = await reproduceThreads([short], { all, workers: 0 });
+    return [result!.tables.map(({ id }) => id), result!.leftOut];
+  };
+  assertEquals(await ids(false), [["truesize-diagnosis"], ["initial-buffers"]]);
+  assertEquals(await ids(true), [
+    ["initial-buffers", "truesize-diagnosis"],
+    [],
+  ]);
+  for (const { dear = [], plan } of Object.values(threads)) {
+    for (const id of dear) assert(plan!().ids.includes(id), id);
+  }
+});
+
 Deno.test("every figure belongs to a table of its thread, every kernel is known", async () => {
   for (const thread of Object.values(threads)) {
-    const tables = thread.plan === undefined
-      ? (await thread.reproduce()).map(({ id }) => id)
-      : thread.bands.map(({ table }) => table).concat(
-        "limits",
-        "initial-buffers",
-        "truesize-diagnosis",
-      );
+    const tables = thread.plan?.().ids ??
+      (await thread.reproduce()).map(({ id }) => id);
     for (const [name, { table }] of Object.entries(thread.figures)) {
       assert(tables.includes(table), `${thread.id}: ${name}`);
     }
