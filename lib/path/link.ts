@@ -119,18 +119,23 @@ export class Link implements EventSource {
    * @returns Whether netem took it; a packet that is lost later was taken.
    */
   send(now: number, packet: number): boolean {
+    if (!this.#plain) return this.#shape(now, packet);
+    this.counters.sent++;
+    this.#arrivesAt(now + this.#options.delay, packet);
+    return true;
+  }
+
+  #arrivesAt(time: number, packet: number): void {
+    this.departure = time;
+    this.#ring.push(packet, time);
+    const head = this.#ring.headTime;
+    if (head < this.#events.timeOf(this.#id)) this.#events.set(this.#id, head);
+  }
+
+  // netem, then the bottleneck.
+  #shape(now: number, packet: number): boolean {
     const options = this.#options;
     const { counters } = this;
-    if (this.#plain) {
-      counters.sent++;
-      const time = now + options.delay;
-      this.departure = time;
-      this.#ring.push(packet, time);
-      if (time < this.#events.timeOf(this.#id)) {
-        this.#events.set(this.#id, time);
-      }
-      return true;
-    }
     if (options.limit !== Infinity) {
       const inside = this.#inNetem;
       while (inside.headTime <= now) inside.shift();
@@ -189,10 +194,7 @@ export class Link implements EventSource {
       time = this.#busyUntil;
       queue.push(packet, time);
     }
-    this.departure = time;
-    this.#ring.push(packet, time);
-    const head = this.#ring.headTime;
-    if (head < this.#events.timeOf(this.#id)) this.#events.set(this.#id, head);
+    this.#arrivesAt(time, packet);
     return true;
   }
 

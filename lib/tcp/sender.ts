@@ -21,7 +21,13 @@ import {
 } from "./recovery.ts";
 import { rttEstimate } from "./rto.ts";
 import { noteReordering, rackAdvance, sackTag } from "./scoreboard.ts";
-import { EVER_RETRANS, LOST, RETRANS, SACKED } from "./send_pool.ts";
+import {
+  EVER_RETRANS,
+  LOST,
+  RETRANS,
+  SACKED,
+  type SendPool,
+} from "./send_pool.ts";
 import {
   CWR,
   Limit,
@@ -76,9 +82,10 @@ export class TcpSender {
    *
    * @param options What the socket is set up with.
    * @param sink Where its segments go.
+   * @param pool Skbs of its host; a pool of its own if absent.
    */
-  constructor(options: SenderOptions, sink: SegmentSink) {
-    this.sk = new SenderSock(options);
+  constructor(options: SenderOptions, sink: SegmentSink, pool?: SendPool) {
+    this.sk = new SenderSock(options, pool);
     this.#sink = sink;
     this.cc = options.congestionControl === "reno"
       ? new Reno(this.sk)

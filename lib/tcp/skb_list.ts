@@ -43,8 +43,8 @@ export class Links {
 }
 
 /**
- * The skbs of one receiving socket, and their links. An skb is an index; queues are heads and tails held elsewhere, so
- * that one pool serves the receive queue, the out-of-order queue and the backlog.
+ * The skbs of a host that receives, or of one socket, and their links. An skb is an index; queues are heads and tails
+ * held elsewhere, so that one pool serves the receive queues, out-of-order queues and backlogs of all sockets.
  */
 export class SkbPool {
   /** First byte's sequence number, by skb. */
