@@ -13,7 +13,6 @@ import { flushOnEveryExit } from "../patches/kmem_cache_bulk.ts";
 import { kernel } from "../releases/mod.ts";
 import { cpu } from "../sim/cpus.ts";
 import { plotBills } from "../view/bill.ts";
-import { okabeIto } from "../view/colors.ts";
 import { plotLines, type Point } from "../view/lines.ts";
 import { drawSlabs } from "../view/slabs.ts";
 import { tableOf, type ThreadFigure } from "./figures.ts";
@@ -23,9 +22,6 @@ import {
   pricedForward,
 } from "./kmem_cache_bulk_model.ts";
 import { CLEAN_SERIES } from "./kmem_cache_bulk_published.ts";
-
-// What goes one by one, and what goes in bulk or is mended.
-const { vermillion: SINGLE, blue: BULK } = okabeIto;
 
 const slabs: ThreadFigure = {
   table: "events",
@@ -81,11 +77,10 @@ const reuse: ThreadFigure = {
       title: "At 64 packets a poll patch 4 reuses nothing",
       subtitle: "heads handed out again, share of all packets",
       series: [
-        { label: "as posted", points: reused(patched), color: SINGLE },
+        { label: "as posted", points: reused(patched) },
         {
           label: "flushed on every exit",
           points: reused(patched.am(flushOnEveryExit)),
-          color: BULK,
           dashed: true,
         },
       ],
@@ -106,7 +101,6 @@ const microbench: ThreadFigure = {
     // Series C: single, then bulk.
     const lines = CLEAN_SERIES.slice(0, 2).map(({ bulk, release }, column) => ({
       label: bulk === "none" ? "single" : "bulk",
-      color: bulk === "none" ? SINGLE : BULK,
       points: sizes.map((objects): Point => [
         objects,
         slabMicrobench({

@@ -6,34 +6,6 @@
 
 import { okabeIto } from "../view/colors.ts";
 
-// A text in a line's colour needs more contrast than the line itself: darker on white, lighter on black.
-const TEXT_COLORS: readonly (readonly [
-  color: string,
-  onLight: string,
-  onDark: string,
-])[] = [
-  [okabeIto.orange, "#8f5f00", "#f0b428"],
-  [okabeIto.skyBlue, "#1b6ea3", "#6cc3f2"],
-  [okabeIto.bluishGreen, "#00724f", "#1fbf92"],
-  [okabeIto.yellow, "#6b6400", "#f0e442"],
-  [okabeIto.blue, "#0067a3", "#5cb0e6"],
-  [okabeIto.vermillion, "#b04a00", "#f08a45"],
-  [okabeIto.reddishPurple, "#a04a78", "#dd97bb"],
-  ["#888888", "#636363", "#a6a6a6"],
-];
-
-/** Rules for texts of figures by their fill, on themselves or on the group that they stand in. */
-function textRules(which: 1 | 2): string {
-  return TEXT_COLORS.map((entry) =>
-    `figure text[fill="${entry[0]}" i], figure g[fill="${
-      entry[0]
-    }" i] > text { fill: ${entry[which]} }`
-  ).join("\n");
-}
-
-/** Rules for strokes that would be lost on a dark page. */
-const DARK_STROKES = `figure [stroke="${okabeIto.blue}" i] { stroke: #2f97d8 }`;
-
 /** The style sheet. */
 export const PAGE_STYLE = `
 :root {
@@ -42,7 +14,6 @@ export const PAGE_STYLE = `
   color: var(--ink); background: var(--page);
   font: 16px/1.55 system-ui, "Segoe UI", "DejaVu Sans", sans-serif;
 }
-${textRules(1)}
 @media screen {
   :root { color-scheme: light dark }
 }
@@ -50,8 +21,8 @@ ${textRules(1)}
   :root {
     --page: #14171b; --ink: #e3e7eb; --muted: #a3acb6; --rule: #3a414a; --shade: #1d2127; --link: #79b8ff; --bad: #ff8f9c;
   }
-${textRules(2)}
-${DARK_STROKES}
+  /* A thin line of it is hard to see on black. */
+  figure [stroke="${okabeIto.blue}" i] { stroke: #3b9ddb }
 }
 * { box-sizing: border-box }
 body { max-width: 62rem; margin: 0 auto; padding: 2rem 1.25rem 4rem }

@@ -8,7 +8,7 @@ import type { Series } from "../experiments/stream_result.ts";
 import type { Kernel } from "../kernel.ts";
 import { kernel } from "../releases/mod.ts";
 import { windowCap } from "../tcp/window_cap.ts";
-import { okabeIto } from "../view/colors.ts";
+import { colorOf } from "../view/colors.ts";
 import { type LineSeries, plotLines, type Point } from "../view/lines.ts";
 import { count } from "../view/pixels.ts";
 import { tableOf, type ThreadFigure } from "./figures.ts";
@@ -24,17 +24,6 @@ import { COLUMNS } from "./rcvbuf_autotuning_published.ts";
 const MIB = 2 ** 20;
 const MSS = 1448;
 const TCP_RMEM = [4096, 87380, 6291456] as const;
-
-const {
-  blue,
-  orange,
-  vermillion,
-  bluishGreen,
-  skyBlue,
-  reddishPurple,
-} = okabeIto;
-const GREY = "#888888";
-const COLUMN_COLORS = [orange, vermillion, bluishGreen];
 
 const runsOf = (outcomeOf: OutcomeOf | undefined): Runs =>
   outcomeOf === undefined ? simulateCell : runsBy(outcomeOf);
@@ -72,13 +61,11 @@ function throughput(
           {
             label: "simulated",
             points: points(2, "simulated"),
-            color: blue,
           },
           ...COLUMNS.map((_, column) => ({
             label: `column ${column + 1}`,
             points: points(column, "published"),
             published: points(column, "published"),
-            color: COLUMN_COLORS[column]!,
             dashed: true,
           })),
         ],
@@ -142,28 +129,23 @@ const courseOff = windows(
     {
       label: "rcvbuf / 2",
       points: course(s, (i) => s.rcvbuf[i]! / 2),
-      color: skyBlue,
     },
     {
       label: "window_clamp",
       points: course(s, (i) => s.windowClamp[i]!),
-      color: GREY,
       dashed: true,
     },
     {
       label: "cwnd × MSS",
       points: course(s, (i) => s.cwnd[i]! * MSS),
-      color: reddishPurple,
     },
     {
       label: "window",
       points: course(s, (i) => s.sndWnd[i]!),
-      color: bluishGreen,
     },
     {
       label: "rcv_ssthresh",
       points: course(s, (i) => s.rcvSsthresh[i]!),
-      color: vermillion,
       dashed: true,
     },
   ],
@@ -180,23 +162,19 @@ const courseOn = windows(
     {
       label: "sndbuf",
       points: course(s, (i) => s.sndbuf[i]!),
-      color: GREY,
       dashed: true,
     },
     {
       label: "send queue",
       points: course(s, (i) => s.wmemQueued[i]!),
-      color: skyBlue,
     },
     {
       label: "window",
       points: course(s, (i) => s.sndWnd[i]!),
-      color: bluishGreen,
     },
     {
       label: "in flight",
       points: course(s, (i) => s.inFlight[i]! * MSS),
-      color: reddishPurple,
     },
   ],
   [3, 8 / 3],
@@ -208,19 +186,23 @@ const courseOn = windows(
 const STAIR_RUNS: readonly CellSpec[] = [1800, 2600, 3200, 4000, 5200, 6200]
   .map((truesize) => ({ ...whole, rttMs: 100, seconds: 8, truesize }));
 
-const DRIVERS: readonly (readonly [name: string, truesize: number])[] = [
-  ["virtio, whole page (2013)", 4864],
-  ["virtio big, 6.1", 4352],
-  ["virtio, 6.1", 2816],
-  ["Dalton's fix", 2304],
+/** Drivers and what they charge for a segment, bytes. */
+const DRIVERS: readonly Driver[] = [
   ["virtio small", 2176],
+  ["Dalton's fix", 2304],
+  ["virtio, 6.1", 2816],
+  ["virtio big, 6.1", 4352],
+  ["whole page (2013)", 4864],
 ];
+type Driver = readonly [name: string, truesize: number];
 
 const stairs: ThreadFigure = {
   table: "truesize-diagnosis",
   runs: STAIR_RUNS.map(plannedRun),
   draw(_, outcomeOf) {
     const runs = runsOf(outcomeOf);
+    const driverAt = ([, truesize]: Driver) => truesize / MSS;
+    const driverName = (_: Driver, i: number) => 6 - 0.4 * i;
     const cap = (k: Kernel): Point[] =>
       Array.from({ length: 640 }, (_, i) => 1472 + 8 * i).map((truesize) => [
         truesize / MSS,
@@ -239,38 +221,27 @@ const stairs: ThreadFigure = {
             spec.truesize! / MSS,
             runs(spec).rcvSsthresh / MIB,
           ]),
-          color: vermillion,
         },
         {
           label: "6.18",
           points: cap(kernel("6.18")),
-          color: blue,
           dashed: true,
         },
       ],
       marks: (Plot) => [
         Plot.ruleX(DRIVERS, {
-          x: ([, bytes]: readonly [string, number]) => bytes / MSS,
-          stroke: GREY,
+          x: driverAt,
+          y1: 0,
+          y2: driverName,
           strokeDasharray: "2 3",
         }),
-        ...(["bottom", "top"] as const).map((lineAnchor) =>
-          Plot.text(
-            DRIVERS.filter(([name]) =>
-              name.startsWith("Dalton") === (lineAnchor === "top")
-            ),
-            {
-              x: ([, bytes]: readonly [string, number]) => bytes / MSS,
-              frameAnchor: "top",
-              rotate: -90,
-              textAnchor: "end",
-              lineAnchor,
-              dx: lineAnchor === "top" ? 3 : -3,
-              text: ([name, bytes]: readonly [string, number]) =>
-                `${name}: ${count(bytes)}`,
-            },
-          )
-        ),
+        Plot.text(DRIVERS, {
+          x: driverAt,
+          y: driverName,
+          textAnchor: "start",
+          dx: 4,
+          text: ([name, bytes]: Driver) => `${name}: ${count(bytes)}`,
+        }),
       ],
       height: 420,
       x: { label: "truesize / payload", domain: [1, 4.6] },
@@ -280,13 +251,17 @@ const stairs: ThreadFigure = {
 };
 
 const STARTS: readonly (readonly [string, CellSpec, string])[] = ([
-  ["366,720 (column 2)", { column: 2 }, vermillion],
-  ["221,184 (column 3)", { column: 3 }, bluishGreen],
-  ["tcp_rmem[2]", { column: 2, tcpRmem: [4096, 6291456, 6291456] }, skyBlue],
-] as [string, Partial<CellSpec>, string][]).map(([label, spec, color]) => [
+  ["366,720 (column 2)", { column: 2 }, "column 2"],
+  ["221,184 (column 3)", { column: 3 }, "column 3"],
+  [
+    "tcp_rmem[2]",
+    { column: 2, tcpRmem: [4096, 6291456, 6291456] },
+    "tcp_rmem[2]",
+  ],
+] as [string, Partial<CellSpec>, string][]).map(([label, spec, name]) => [
   label,
   { ...whole, ...spec, rttMs: 100, seconds: 4, samples: 400 },
-  color,
+  colorOf(name),
 ]);
 
 const starts: ThreadFigure = {

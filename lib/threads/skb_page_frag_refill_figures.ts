@@ -13,7 +13,7 @@ import {
 } from "../patches/skb_page_frag_refill.ts";
 import { kernel } from "../releases/mod.ts";
 import { drawBlock } from "../view/block.ts";
-import { colors } from "../view/colors.ts";
+import { colorOf } from "../view/colors.ts";
 import { plotLines, type Point } from "../view/lines.ts";
 import { plot } from "../view/plot.ts";
 import type { ThreadFigure } from "./figures.ts";
@@ -68,7 +68,7 @@ const loss: ThreadFigure = {
         Plot.ruleX(lost, {
           x: "size",
           y: "lost",
-          stroke: colors.v1!,
+          stroke: colorOf("v1"),
           strokeWidth: 3,
         }),
         Plot.text(lost.filter(({ lost }) => lost > 2), {
@@ -96,8 +96,8 @@ const crumbs: ThreadFigure = {
       title: "The minimum of 32 ends the crumbs at the end of a block",
       subtitle: "4,000 writes of each size, all held",
       series: [
-        { label: "before", points: tiny(base), color: colors.base },
-        { label: "v2 and later", points: tiny(v2), color: colors.v2 },
+        { label: "before", points: tiny(base) },
+        { label: "v2 and later", points: tiny(v2) },
       ],
       x: { label: "bytes of each write" },
       y: { label: "pieces under 32 bytes per 100 blocks" },

@@ -16,7 +16,7 @@ import type { Kernel } from "../kernel.ts";
 import { PageAllocator } from "../mm/page_alloc.ts";
 import { kernel } from "../releases/mod.ts";
 import { type BlockBuffer, drawBlock } from "../view/block.ts";
-import { okabeIto } from "../view/colors.ts";
+import { colorOf } from "../view/colors.ts";
 import { plotLines, type Point } from "../view/lines.ts";
 import { plot } from "../view/plot.ts";
 import { tableOf, type ThreadFigure } from "./figures.ts";
@@ -115,11 +115,7 @@ const groups: ThreadFigure = {
       subtitle: "256-byte frames from the guest, 42 to a block",
       series: [
         { label: "6.8", points: perThousand(before) },
-        {
-          label: "series",
-          points: perThousand(series),
-          color: okabeIto.blue,
-        },
+        { label: "series", points: perThousand(series) },
       ],
       x: { label: "packets offered at once" },
       y: { label: "order-3 blocks per 1,000 packets", domain: [0, 30] },
@@ -158,13 +154,13 @@ const changes: ThreadFigure = {
           x2: "high",
           y: "event",
           strokeWidth: 2,
-          stroke: okabeIto.blue,
+          stroke: colorOf("published"),
         }),
         Plot.dot(changed, {
           x: "change",
           y: "event",
           r: 4,
-          fill: okabeIto.blue,
+          fill: colorOf("published"),
         }),
       ],
     });
@@ -188,19 +184,16 @@ const frames: ThreadFigure = {
         {
           label: "truesize",
           points: line((frame) => buffer(frame) + 256),
-          color: okabeIto.blue,
           step: true,
         },
         {
           label: "share of a block",
           points: line((frame) => BLOCK / Math.floor(BLOCK / buffer(frame))),
-          color: okabeIto.orange,
           step: true,
         },
         {
           label: "the frame",
           points: line((frame) => frame),
-          color: "#888888",
           dashed: true,
         },
       ],

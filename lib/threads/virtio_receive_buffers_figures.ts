@@ -15,14 +15,11 @@ import {
 import { PageAllocator } from "../mm/page_alloc.ts";
 import { kernel } from "../releases/mod.ts";
 import { type BlockBuffer, drawBlock } from "../view/block.ts";
-import { colors, okabeIto } from "../view/colors.ts";
 import { type LineSeries, plotLines, type Point } from "../view/lines.ts";
 import { count } from "../view/pixels.ts";
 import type { ThreadFigure } from "./figures.ts";
 import { virtioEras } from "./virtio_eras.ts";
 
-const { vermillion, blue, orange } = okabeIto;
-const GREY = "#888888";
 const FRAME = 1514;
 const GSO_FRAME = 65226;
 
@@ -193,18 +190,16 @@ const fragmented: ThreadFigure = {
         {
           label: "single pages",
           points: counted(run.order0),
-          color: vermillion,
           step: true,
         },
         {
           label: "order-3 blocks",
           points: counted(run.order3),
-          color: blue,
           step: true,
         },
       ],
       marks: (Plot) => [
-        Plot.ruleX([from, to], { stroke: GREY, strokeDasharray: "4 3" }),
+        Plot.ruleX([from, to], { strokeDasharray: "4 3" }),
       ],
       x: { label: "poll" },
       y: { label: "blocks taken in a poll" },
@@ -220,7 +215,6 @@ const reserve: ThreadFigure = {
       label: string,
     ): LineSeries => ({
       label,
-      color: colors[source],
       step: true,
       points: counted(
         memoryStress({ kernel: kernel("6.8"), source, shortage: "reserve" })
@@ -242,17 +236,16 @@ const reserve: ThreadFigure = {
 };
 
 const MIXES = [
-  ["shared page_frag_cache", "page_frag_cache", true, vermillion],
-  ["a cache of their own", "page_frag_cache", false, blue],
-  ["page_pool for all", "page_pool", true, orange],
+  ["shared page_frag_cache", "page_frag_cache", true],
+  ["a cache of their own", "page_frag_cache", false],
+  ["page_pool for all", "page_pool", true],
 ] as const;
 
 const lifetimes: ThreadFigure = {
   table: "ring",
   draw() {
-    const mixed = MIXES.map(([label, source, shared, color]) => ({
+    const mixed = MIXES.map(([label, source, shared]) => ({
       label,
-      color,
       run: mixedLifetimes({
         kernel: kernel("6.8"),
         short: source,
@@ -267,14 +260,12 @@ const lifetimes: ThreadFigure = {
       subtitle:
         "64 short-lived buffers of 2,048 bytes, 1,024 long-lived ones of 1,920, one in sixteen; 6.8",
       series: [
-        ...mixed.map(({ label, color, run }) => ({
+        ...mixed.map(({ label, run }) => ({
           label,
-          color,
           points: overTime(run.held),
         })),
         {
           label: "in use",
-          color: GREY,
           dashed: true,
           points: overTime(mixed[0]!.run.live),
         },
