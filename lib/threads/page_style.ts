@@ -68,6 +68,8 @@ code { font: .92em ui-monospace, "DejaVu Sans Mono", monospace }
   h2, h3, caption { break-after: avoid }
   section.thread { break-before: page }
   .table { overflow: visible }
+  table { font-size: 7.5pt }
+  th, td { padding: .12rem .35rem }
   a { color: inherit; text-decoration: none }
 }
 `;
