@@ -10,8 +10,14 @@ import type { Packets } from "./packets.ts";
 
 /** Takes packets at the end of a link. */
 export interface PacketHandler {
-  /** A packet arrives. */
-  arrive(now: number, packet: number): void;
+  /**
+   * A packet arrives.
+   *
+   * @param now The time, ns.
+   * @param packet The packet.
+   * @param last Whether no other arrives at this instant.
+   */
+  arrive(now: number, packet: number, last: boolean): void;
 }
 
 /** What a link does to packets. */
@@ -119,18 +125,23 @@ export class Link implements EventSource {
    * @returns Whether netem took it; a packet that is lost later was taken.
    */
   send(now: number, packet: number): boolean {
+    if (!this.#plain) return this.#shape(now, packet);
+    this.counters.sent++;
+    this.#arrivesAt(now + this.#options.delay, packet);
+    return true;
+  }
+
+  #arrivesAt(time: number, packet: number): void {
+    this.departure = time;
+    this.#ring.push(packet, time);
+    const head = this.#ring.headTime;
+    if (head < this.#events.timeOf(this.#id)) this.#events.set(this.#id, head);
+  }
+
+  // netem, then the bottleneck.
+  #shape(now: number, packet: number): boolean {
     const options = this.#options;
     const { counters } = this;
-    if (this.#plain) {
-      counters.sent++;
-      const time = now + options.delay;
-      this.departure = time;
-      this.#ring.push(packet, time);
-      if (time < this.#events.timeOf(this.#id)) {
-        this.#events.set(this.#id, time);
-      }
-      return true;
-    }
     if (options.limit !== Infinity) {
       const inside = this.#inNetem;
       while (inside.headTime <= now) inside.shift();
@@ -189,10 +200,7 @@ export class Link implements EventSource {
       time = this.#busyUntil;
       queue.push(packet, time);
     }
-    this.departure = time;
-    this.#ring.push(packet, time);
-    const head = this.#ring.headTime;
-    if (head < this.#events.timeOf(this.#id)) this.#events.set(this.#id, head);
+    this.#arrivesAt(time, packet);
     return true;
   }
 
@@ -212,7 +220,8 @@ export class Link implements EventSource {
     let time = now;
     for (;;) {
       this.#events.now = time;
-      this.#handler.arrive(time, ring.shift());
+      const packet = ring.shift();
+      this.#handler.arrive(time, packet, ring.headTime > time);
       time = ring.headTime;
       // As long as nothing else is due before it, the next packet needs no turn of the queue.
       if (

@@ -20,6 +20,8 @@ export class ReadingFlow implements EventSource {
   /** The socket. */
   readonly tcp: TcpReceiver;
   readonly #host: ReaderHost;
+  /** Its place among the host's flows. */
+  readonly index: number;
   /** Bytes of one read(); 0 for an application that does not read. */
   chunk: number;
   /** The reader as a source of events, and the delayed-ACK timer. */
@@ -36,11 +38,13 @@ export class ReadingFlow implements EventSource {
     host: ReaderHost,
     events: EventQueue,
     tcp: TcpReceiver,
+    index: number,
     chunk: number,
     sndbuf: number,
   ) {
     this.#host = host;
     this.tcp = tcp;
+    this.index = index;
     this.chunk = chunk;
     this.sndbuf = sndbuf;
     this.reader = events.add(this);

@@ -14,6 +14,7 @@ import { blocksTouched } from "../tcp/frag_blocks.ts";
 import { addBacklog, releaseBacklog } from "../tcp/backlog.ts";
 import { RxSegment, TcpReceiver } from "../tcp/receiver.ts";
 import type { ReceiverOptions, ReceiverSock } from "../tcp/receiver_sock.ts";
+import { SkbPool } from "../tcp/skb_list.ts";
 import { type HostPrices, processesAreFree } from "./host_prices.ts";
 import type { Link } from "./link.ts";
 import { LocalSkb } from "./local_skb.ts";
@@ -65,6 +66,7 @@ export class ReceivingHost implements AckSink, ReaderHost {
   readonly #local: LocalSkb;
   readonly #usesGro: boolean;
   readonly #clock = new MsClock();
+  readonly #pool = new SkbPool();
   #link!: Link;
   #busyUntil = 0;
   #flow = 0;
@@ -101,14 +103,22 @@ export class ReceivingHost implements AckSink, ReaderHost {
    * @param sndbuf `sk_sndbuf` of this end, bytes.
    */
   accept(options: ReceiverOptions, chunk: number, sndbuf: number): ReadingFlow {
-    const tcp = new TcpReceiver(options, this);
-    const flow = new ReadingFlow(this, this.#events, tcp, chunk, sndbuf);
+    const tcp = new TcpReceiver(options, this, this.#pool);
+    const index = this.flows.length;
+    const flow = new ReadingFlow(
+      this,
+      this.#events,
+      tcp,
+      index,
+      chunk,
+      sndbuf,
+    );
     this.flows.push(flow);
     return flow;
   }
 
   /** A packet arrives from the link. */
-  arrive(now: number, packet: number): void {
+  arrive(now: number, packet: number, last: boolean): void {
     const waiting = this.#waiting;
     if (this.#direct) {
       // Those whose turn has come left the ring.
@@ -120,20 +130,20 @@ export class ReceivingHost implements AckSink, ReaderHost {
       return;
     }
     if (this.#direct) {
-      const { packet: price, segment } = this.#options.prices;
       const start = Math.max(this.#busyUntil, now);
-      const time = start + price + segment * (this.#packets.segs[packet]! - 1);
       if (start > now) waiting.push(packet, start);
-      this.#busyUntil = time;
-      this.#deliverPacket(time, packet);
+      this.#receive(start, packet);
+      return;
+    }
+    const idle = this.#events.timeOf(this.#cpu) === Infinity;
+    // An idle CPU takes a lone packet at once; GRO waits for what else arrives at this instant.
+    if (idle && (last || !this.#usesGro) && this.#busyUntil <= now) {
+      const time = this.#receive(now, packet);
+      if (this.#gro.segs > 0) this.#flushGro(time);
       return;
     }
     waiting.push(packet, now);
-    if (this.#events.timeOf(this.#cpu) === Infinity) {
-      // An idle CPU takes a lone packet at once; GRO waits for what else arrives at this instant.
-      if (!this.#usesGro && this.#busyUntil <= now) this.#poll(now);
-      else this.#events.set(this.#cpu, Math.max(now, this.#busyUntil));
-    }
+    if (idle) this.#events.set(this.#cpu, Math.max(now, this.#busyUntil));
   }
 
   // One NAPI poll.
@@ -147,11 +157,7 @@ export class ReceivingHost implements AckSink, ReaderHost {
     // A reader on another CPU runs between two packets; on the same one it waits for the poll to end.
     let budget = this.#usesGro || prices.cpus === 1 ? BUDGET : 1;
     while (budget-- > 0 && this.#waiting.headTime <= time) {
-      const packet = this.#waiting.shift();
-      const segs = this.#packets.segs[packet]!;
-      time += prices.packet + prices.segment * (segs - 1);
-      this.#busyUntil = time;
-      this.#deliverPacket(time, packet);
+      time = this.#receive(time, this.#waiting.shift());
     }
     if (this.#gro.segs > 0) this.#flushGro(time);
     this.#busyUntil = Math.max(this.#busyUntil, time);
@@ -161,6 +167,15 @@ export class ReceivingHost implements AckSink, ReaderHost {
         ? Math.max(this.#busyUntil, this.#waiting.headTime)
         : Infinity,
     );
+  }
+
+  // The CPU takes a packet; says when it is done with it.
+  #receive(from: number, packet: number): number {
+    const { packet: price, segment } = this.#options.prices;
+    const time = from + price + segment * (this.#packets.segs[packet]! - 1);
+    this.#busyUntil = time;
+    this.#deliverPacket(time, packet);
+    return time;
   }
 
   #deliverPacket(now: number, packet: number): void {
@@ -174,71 +189,74 @@ export class ReceivingHost implements AckSink, ReaderHost {
       flow.tcp.ackNow(now);
       return;
     }
+    const { path, splits } = this.#options;
+    const segment = this.#segment;
     const seq = packets.seq[packet]!;
     const end = packets.end[packet]!;
-    const segment = this.#segment;
+    const gsoSize = packets.gsoSize[packet]!;
+    segment.seq = seq;
+    segment.end = end;
+    segment.gsoSize = gsoSize;
+    segment.segs = packets.segs[packet]!;
+    segment.push = (flags & PACKET_PUSH) !== 0;
     segment.tsval = packets.tsval[packet]!;
     segment.tsecr = packets.tsecr[packet]!;
-    const push = (flags & PACKET_PUSH) !== 0;
-    const gsoSize = packets.gsoSize[packet]!;
-    const { path } = this.#options;
-    this.#fragStart = packets.fragStart[packet]!;
-    if (gsoSize > 0 && this.#options.splits) {
-      packets.free(packet);
-      for (let at = seq; at < end; at += gsoSize) {
-        const to = Math.min(end, at + gsoSize);
-        this.#frame(now, flow, at, to, 0, 1, push && to === end);
+    if (path === null) {
+      this.#fragStart = packets.fragStart[packet]!;
+      if (!this.#usesGro && !(gsoSize > 0 && splits)) {
+        const local = this.#local;
+        local.own(
+          end - seq,
+          packets.truesize[packet]!,
+          packets.frags[packet]!,
+        );
+        packets.free(packet);
+        segment.skb = local.skb;
+        this.#deliver(now, flow);
+        return;
       }
-      return;
     }
-    if (path === null && !this.#usesGro) {
-      const local = this.#local;
-      local.own(
-        end - seq,
-        packets.truesize[packet]!,
-        packets.frags[packet]!,
-      );
-      packets.free(packet);
-      this.#deliver(
-        now,
-        flow,
-        local.skb,
-        seq,
-        end,
-        gsoSize,
-        packets.segs[packet]!,
-        push,
-      );
-      return;
-    }
-    const segs = packets.segs[packet]!;
     packets.free(packet);
-    this.#frame(now, flow, seq, end, gsoSize, segs, push);
+    if (gsoSize > 0 && splits) this.#split(now, flow);
+    else this.#frame(now, flow);
   }
 
-  // A frame as the driver delivers it.
-  #frame(
-    now: number,
-    flow: ReadingFlow,
-    seq: number,
-    end: number,
-    gsoSize: number,
-    segs: number,
-    push: boolean,
-  ): void {
-    const len = end - seq;
-    let skb = this.#describe(seq, end);
+  // An aggregate arrives as single segments.
+  #split(now: number, flow: ReadingFlow): void {
+    const segment = this.#segment;
+    const { seq, end, gsoSize, push } = segment;
+    for (let at = seq; at < end; at += gsoSize) {
+      const to = Math.min(end, at + gsoSize);
+      segment.seq = at;
+      segment.end = to;
+      segment.gsoSize = 0;
+      segment.segs = 1;
+      segment.push = push && to === end;
+      this.#frame(now, flow);
+    }
+  }
+
+  // A frame as the driver delivers it: what #segment says.
+  #frame(now: number, flow: ReadingFlow): void {
+    const segment = this.#segment;
     if (!this.#usesGro) {
-      this.#deliver(now, flow, skb, seq, end, gsoSize, segs, push);
+      segment.skb = this.#describe(segment.seq, segment.end);
+      this.#deliver(now, flow);
       return;
     }
+    const { seq, end, gsoSize, segs, push, tsval, tsecr } = segment;
     const gro = this.#gro;
+    const len = end - seq;
     const size = gsoSize > 0 ? gsoSize : len;
     if (gro.segs > 0) {
       if (
         this.#groFlow === flow && this.#groEnd === seq &&
         size <= this.#groSize && gsoSize === 0 &&
-        gro.merge(skb, len, flow.tcp.sk.timestamps ? 66 : 54)
+        gro.merge(
+          this.#describe(seq, end),
+          len,
+          flow.tcp.sk.timestamps ? 66 : 54,
+        )
       ) {
         this.#groEnd = end;
         this.#groPush ||= push;
@@ -246,20 +264,16 @@ export class ReceivingHost implements AckSink, ReaderHost {
         if (push || size < this.#groSize) this.#flushGro(now);
         return;
       }
-      const { tsval, tsecr } = this.#segment;
       this.#flushGro(now);
-      this.#segment.tsval = tsval;
-      this.#segment.tsecr = tsecr;
-      skb = this.#describe(seq, end);
     }
-    gro.start(skb, len);
+    gro.start(this.#describe(seq, end), len);
     this.#groFlow = flow;
     this.#groSeq = seq;
     this.#groEnd = end;
     this.#groSize = size;
     this.#groPush = push;
-    this.#groTsval = this.#segment.tsval;
-    this.#groTsecr = this.#segment.tsecr;
+    this.#groTsval = tsval;
+    this.#groTsecr = tsecr;
     if (push || gsoSize > 0) this.#flushGro(now, gsoSize, segs);
   }
 
@@ -288,47 +302,26 @@ export class ReceivingHost implements AckSink, ReaderHost {
 
   #flushGro(now: number, gsoSize = 0, aggregate = 0): void {
     const gro = this.#gro;
-    const flow = this.#groFlow!;
-    const segs = aggregate > 0 ? aggregate : gro.segs;
-    const size = gsoSize > 0 ? gsoSize : gro.segs > 1 ? this.#groSize : 0;
+    const segment = this.#segment;
+    segment.seq = this.#groSeq;
+    segment.end = this.#groEnd;
+    segment.gsoSize = gsoSize > 0 ? gsoSize : gro.segs > 1 ? this.#groSize : 0;
+    segment.segs = aggregate > 0 ? aggregate : gro.segs;
+    segment.push = this.#groPush;
+    segment.tsval = this.#groTsval;
+    segment.tsecr = this.#groTsecr;
+    segment.skb = gro.skb;
     gro.segs = 0;
-    this.#segment.tsval = this.#groTsval;
-    this.#segment.tsecr = this.#groTsecr;
-    this.#deliver(
-      now,
-      flow,
-      gro.skb,
-      this.#groSeq,
-      this.#groEnd,
-      size,
-      segs,
-      this.#groPush,
-    );
+    this.#deliver(now, this.#groFlow!);
   }
 
   // tcp_v4_rcv: to the socket, or to its backlog while its owner works on it.
-  #deliver(
-    now: number,
-    flow: ReadingFlow,
-    skb: RxSkb,
-    seq: number,
-    end: number,
-    gsoSize: number,
-    segs: number,
-    push: boolean,
-  ): void {
-    const segment = this.#segment;
-    segment.seq = seq;
-    segment.end = end;
-    segment.gsoSize = gsoSize;
-    segment.segs = segs;
-    segment.push = push;
-    segment.skb = skb;
+  #deliver(now: number, flow: ReadingFlow): void {
     if (flow.reading) {
-      addBacklog(flow.tcp.sk, segment, flow.sndbuf);
+      addBacklog(flow.tcp.sk, this.#segment, flow.sndbuf);
       return;
     }
-    flow.tcp.segment(now, segment);
+    flow.tcp.segment(now, this.#segment);
     this.#afterSegment(now, flow);
   }
 
@@ -345,44 +338,42 @@ export class ReceivingHost implements AckSink, ReaderHost {
 
   /** The reader runs: it begins to copy, or has finished a read(). */
   runReader(now: number, flow: ReadingFlow): void {
+    const events = this.#events;
+    let next = this.#readerStep(now, flow);
+    // As long as nothing else is due before it, the next step needs no turn of the queue.
+    while (events.isFirst(flow.reader) && next < events.othersAt()) {
+      next = this.#readerStep(next, flow);
+    }
+    events.set(flow.reader, next);
+  }
+
+  // One step of the reader; says when it has the next.
+  #readerStep(now: number, flow: ReadingFlow): number {
     const { prices } = this.#options;
     if (flow.reading) {
-      this.#flow = this.flows.indexOf(flow);
+      this.#flow = flow.index;
       flow.reading = false;
       flow.bytes += flow.tcp.read(now, this.#copying);
       releaseBacklog(flow.tcp, now);
       this.#setTimer(flow);
-      this.#events.set(
-        flow.reader,
-        flow.tcp.unread > 0 && flow.chunk > 0 ? now : Infinity,
-      );
-      return;
+      return flow.tcp.unread > 0 && flow.chunk > 0 ? now : Infinity;
     }
-    if (prices.cpus === 1) {
-      // The softirq comes first.
-      const ready = Math.max(this.#busyUntil, now);
-      if (ready > now) {
-        this.#events.set(flow.reader, ready);
-        return;
-      }
-    }
+    // On the same CPU the softirq comes first.
+    if (prices.cpus === 1 && this.#busyUntil > now) return this.#busyUntil;
     const bytes = Math.min(flow.tcp.unread, flow.chunk);
-    if (bytes === 0) {
-      this.#events.set(flow.reader, Infinity);
-      return;
-    }
+    if (bytes === 0) return Infinity;
     this.#copying = bytes;
     flow.reading = true;
     const until = now + prices.call + bytes * prices.byte;
     if (prices.cpus === 1) this.#busyUntil = until;
-    this.#events.set(flow.reader, until);
+    return until;
   }
 
   #copying = 0;
 
   /** One read() by a paced application. */
   readNow(now: number, flow: ReadingFlow, bytes: number): number {
-    this.#flow = this.flows.indexOf(flow);
+    this.#flow = flow.index;
     const read = flow.tcp.read(now, bytes);
     flow.bytes += read;
     this.#setTimer(flow);
@@ -392,7 +383,7 @@ export class ReceivingHost implements AckSink, ReaderHost {
   /** The delayed-ACK timer is due, or was and has moved. */
   timer(now: number, flow: ReadingFlow): void {
     if (flow.tcp.delackAt <= now) {
-      this.#flow = this.flows.indexOf(flow);
+      this.#flow = flow.index;
       flow.tcp.delack(now);
     }
     this.#events.set(flow.timer, flow.tcp.delackAt);

@@ -9,8 +9,7 @@ import { MsClock } from "../sim/ms_clock.ts";
 import { AckSegment, TcpSender } from "../tcp/sender.ts";
 import type { SenderOptions, SenderSock } from "../tcp/sender_sock.ts";
 import type { SegmentSink } from "../tcp/output.ts";
-import { FRAG_BLOCK } from "../tcp/frag_blocks.ts";
-import { PUSH } from "../tcp/send_pool.ts";
+import { PUSH, SendPool } from "../tcp/send_pool.ts";
 import { type HostPrices, processesAreFree } from "./host_prices.ts";
 import type { Link } from "./link.ts";
 import { PacketRing } from "./packet_ring.ts";
@@ -25,11 +24,13 @@ import {
 const MOST_CARS = 64;
 
 /** How a sender's skbs travel. */
-export type Travel = "whole" | "split at arrival" | "split before the link";
+export type Travel = "whole" | "split before the link";
 
 class FlowState implements EventSource {
   readonly tcp: TcpSender;
   readonly #host: SendingHost;
+  /** Its place among the host's flows. */
+  readonly index: number;
   readonly write: number;
   /** Bytes of the current write() that did not fit yet. */
   left = 0;
@@ -44,10 +45,12 @@ class FlowState implements EventSource {
     host: SendingHost,
     events: EventQueue,
     tcp: TcpSender,
+    index: number,
     write: number,
     budget: number,
   ) {
     this.#host = host;
+    this.index = index;
     this.tcp = tcp;
     this.write = write;
     this.budget = budget;
@@ -70,7 +73,8 @@ export class SendingHost implements SegmentSink {
   readonly #packets: Packets;
   readonly #prices: HostPrices;
   readonly #direct: boolean;
-  readonly #travel: Travel;
+  /** Whether the device splits aggregates before the link; an skb else travels whole, with what it is charged. */
+  readonly #splits: boolean;
   /** Whether the device's queue holds skbs against the socket (TSQ). */
   readonly #ownsQueue: boolean;
   readonly #waiting = new PacketRing();
@@ -79,12 +83,14 @@ export class SendingHost implements SegmentSink {
   readonly #completion: number;
   readonly #ack = new AckSegment();
   readonly #clock = new MsClock();
+  readonly #pool = new SendPool();
   #link!: Link;
   #busyUntil = 0;
   #processUntil = 0;
   // Segments that leave at one instant travel as one train, which the receiver takes apart.
   readonly #trains: boolean;
   #last = -1;
+  #tsval = 0;
   #lastTime = -1;
   #lastLen = 0;
   // The flow whose segments go out: set around each call into its socket.
@@ -104,7 +110,7 @@ export class SendingHost implements SegmentSink {
     this.#events = events;
     this.#packets = packets;
     this.#prices = prices;
-    this.#travel = travel;
+    this.#splits = travel === "split before the link";
     this.#ownsQueue = ownsQueue;
     this.#direct = processesAreFree(prices);
     this.#trains = trains && this.#direct && prices.packet === 0 &&
@@ -134,8 +140,9 @@ export class SendingHost implements SegmentSink {
     budget = Infinity,
     paced = false,
   ): FlowState {
-    const tcp = new TcpSender(options, this);
-    const flow = new FlowState(this, this.#events, tcp, write, budget);
+    const tcp = new TcpSender(options, this, this.#pool);
+    const index = this.flows.length;
+    const flow = new FlowState(this, this.#events, tcp, index, write, budget);
     this.flows.push(flow);
     if (!paced) {
       flow.asleep = false;
@@ -151,11 +158,14 @@ export class SendingHost implements SegmentSink {
       this.#handleAck(this.#busyUntil, packet);
       return;
     }
-    this.#waiting.push(packet, now);
-    if (this.#events.timeOf(this.#cpu) === Infinity) {
-      if (this.#busyUntil <= now) this.#softirq(now);
-      else this.#events.set(this.#cpu, this.#busyUntil);
+    const idle = this.#events.timeOf(this.#cpu) === Infinity;
+    if (idle && this.#busyUntil <= now) {
+      this.#busyUntil = now + this.#prices.ack;
+      this.#handleAck(this.#busyUntil, packet);
+      return;
     }
+    this.#waiting.push(packet, now);
+    if (idle) this.#events.set(this.#cpu, this.#busyUntil);
   }
 
   #softirq(now: number): void {
@@ -205,7 +215,6 @@ export class SendingHost implements SegmentSink {
   /** The writer runs: one write(), or as many as fit where they cost nothing. */
   runWriter(now: number, flow: FlowState): void {
     const prices = this.#prices;
-    const index = this.flows.indexOf(flow);
     let time = Math.max(now, this.#processReady());
     if (time > now) {
       this.#events.set(flow.writer, time);
@@ -221,7 +230,7 @@ export class SendingHost implements SegmentSink {
         time += prices.call + flow.left * prices.byte;
       }
       if (prices.cpus === 1) this.#busyUntil = time;
-      this.#flow = index;
+      this.#flow = flow.index;
       const taken = flow.tcp.write(time, flow.left);
       flow.left -= taken;
       flow.budget -= taken;
@@ -242,7 +251,7 @@ export class SendingHost implements SegmentSink {
 
   /** One write() by a paced application; it does not sleep. */
   writeNow(now: number, flow: FlowState, bytes: number): number {
-    this.#flow = this.flows.indexOf(flow);
+    this.#flow = flow.index;
     const taken = flow.tcp.write(now, bytes);
     this.#setTimer(flow);
     return taken;
@@ -251,7 +260,7 @@ export class SendingHost implements SegmentSink {
   /** A socket's timer is due, or was and has moved. */
   timer(now: number, flow: FlowState): void {
     if (flow.tcp.timerAt <= now) {
-      this.#flow = this.flows.indexOf(flow);
+      this.#flow = flow.index;
       flow.tcp.timer(now);
     }
     this.#events.set(flow.timer, flow.tcp.timerAt);
@@ -269,94 +278,84 @@ export class SendingHost implements SegmentSink {
     const segs = pool.segs[skb]!;
     const time = Math.max(this.#busyUntil, now) + price + segment * (segs - 1);
     this.#busyUntil = time;
-    if (this.#travel === "split before the link" && segs > 1) {
-      return this.#xmitSplit(time, now, sk, skb);
-    }
-    const sent = this.#send(
-      time,
-      now,
-      sk,
-      pool.seq[skb]!,
-      pool.end[skb]!,
-      segs,
-      pool.truesize[skb]!,
-      pool.frags[skb]!,
-      (pool.flags[skb]! & PUSH) !== 0,
-    );
-    if (sent && this.#ownsQueue) this.#own(sk, pool.truesize[skb]!);
-    return sent;
-  }
-
-  #xmitSplit(time: number, now: number, sk: SenderSock, skb: number): boolean {
-    const { pool } = sk;
+    this.#tsval = this.#clock.of(now);
+    const push = (pool.flags[skb]! & PUSH) !== 0;
+    const seq = pool.seq[skb]!;
     const end = pool.end[skb]!;
-    for (let seq = pool.seq[skb]!; seq < end; seq += sk.mss) {
-      const to = Math.min(end, seq + sk.mss);
-      const sent = this.#send(
-        time,
-        now,
-        sk,
-        seq,
-        to,
-        1,
-        0,
-        1,
-        to === end && (pool.flags[skb]! & PUSH) !== 0,
-      );
-      // A queue that refuses a part of the skb has taken the first segments all the same.
-      if (!sent && seq === pool.seq[skb]!) return false;
-    }
+    if (this.#splits && segs > 1) {
+      for (let at = seq; at < end; at += sk.mss) {
+        const to = Math.min(end, at + sk.mss);
+        // A queue that refuses a part of the skb has taken the first segments all the same.
+        if (!this.#send(time, sk, at, to, 1, push && to === end, -1)) {
+          if (at === seq) return false;
+        }
+      }
+    } else if (!this.#send(time, sk, seq, end, segs, push, skb)) return false;
     if (this.#ownsQueue) this.#own(sk, pool.truesize[skb]!);
     return true;
   }
 
+  // A packet goes on the link; -1 for an skb that does not travel as it is.
   #send(
     time: number,
-    tsval: number,
     sk: SenderSock,
     seq: number,
     end: number,
     segs: number,
-    truesize: number,
-    frags: number,
     push: boolean,
+    skb: number,
   ): boolean {
-    const packets = this.#packets;
-    if (this.#trains) {
-      const last = this.#last;
-      if (
-        this.#lastTime === time && packets.end[last] === seq &&
-        packets.flow[last] === this.#flow && segs === 1 &&
-        packets.flags[last] === 0 && packets.segs[last]! < MOST_CARS &&
-        this.#lastLen === sk.mss
-      ) {
-        packets.end[last] = end;
-        packets.segs[last]!++;
-        packets.gsoSize[last] = sk.mss;
-        packets.flags[last] = push ? PACKET_PUSH : 0;
-        this.#lastLen = end - seq;
-        this.#link.counters.sent++;
-        return true;
-      }
+    if (this.#trains && segs === 1 && this.#couple(time, sk, seq, end, push)) {
+      return true;
     }
+    const packets = this.#packets;
     const packet = packets.alloc();
-    this.#last = packet;
-    this.#lastTime = time;
-    this.#lastLen = segs === 1 ? end - seq : 0;
+    if (this.#trains) {
+      this.#last = packet;
+      this.#lastTime = time;
+      this.#lastLen = segs === 1 ? end - seq : 0;
+    }
     packets.flow[packet] = this.#flow;
     packets.seq[packet] = seq;
     packets.end[packet] = end;
     packets.segs[packet] = segs;
     packets.gsoSize[packet] = segs > 1 ? sk.mss : 0;
-    packets.truesize[packet] = truesize;
-    packets.frags[packet] = frags;
-    packets.fragStart[packet] = sk.fragStart % FRAG_BLOCK;
     packets.flags[packet] = push ? PACKET_PUSH : 0;
-    packets.tsval[packet] = this.#clock.of(tsval);
+    packets.tsval[packet] = this.#tsval;
     packets.tsecr[packet] = sk.lastTsecr;
+    if (!this.#splits) {
+      const { pool } = sk;
+      packets.truesize[packet] = skb < 0 ? 0 : pool.truesize[skb]!;
+      packets.frags[packet] = skb < 0 ? 1 : pool.frags[skb]!;
+      packets.fragStart[packet] = sk.fragStart;
+    }
     if (this.#link.send(time, packet)) return true;
     packets.free(packet);
     return false;
+  }
+
+  // A segment that leaves at the same instant as the one before it becomes the last car of its train.
+  #couple(
+    time: number,
+    sk: SenderSock,
+    seq: number,
+    end: number,
+    push: boolean,
+  ): boolean {
+    const packets = this.#packets;
+    const last = this.#last;
+    if (
+      this.#lastTime !== time || packets.end[last] !== seq ||
+      packets.flow[last] !== this.#flow || packets.flags[last] !== 0 ||
+      packets.segs[last]! >= MOST_CARS || this.#lastLen !== sk.mss
+    ) return false;
+    packets.end[last] = end;
+    packets.segs[last]!++;
+    packets.gsoSize[last] = sk.mss;
+    packets.flags[last] = push ? PACKET_PUSH : 0;
+    this.#lastLen = end - seq;
+    this.#link.counters.sent++;
+    return true;
   }
 
   probe(now: number, sk: SenderSock): void {

@@ -250,7 +250,8 @@ function resolve(facts: KernelFacts, build: Build): KernelValues {
         ? Object.freeze([...resolved])
         : resolved;
     }
-    values[group] = Object.freeze(out);
+    // Spread, so that the engine lays the record out with fixed slots; one grown key by key becomes a hash table.
+    values[group] = Object.freeze({ ...out });
   }
   return values as unknown as KernelValues;
 }

@@ -79,13 +79,19 @@ export class Acks {
   /** Sends or delays an ACK (`__tcp_ack_snd_check`). */
   check(now: number): void {
     const sk = this.#sk;
-    if (
-      // First, since looking at the window of a half full buffer ends quick ACKs.
-      sk.rcvNxt - sk.rcvWup > sk.rcvMss &&
-        (this.#ackWhenRead && sk.rcvNxt === sk.copiedSeq ||
-          selectSpace(sk) >= sk.rcvWnd) ||
-      sk.quick > 0 || sk.ackNow || sk.ofoQueue.tail !== NONE
-    ) this.send(now);
+    if (sk.rcvNxt - sk.rcvWup > sk.rcvMss) {
+      if (this.#ackWhenRead && sk.rcvNxt === sk.copiedSeq) {
+        this.send(now);
+        return;
+      }
+      // Before quick ACKs are looked at, since the window of a half full buffer ends them.
+      const offer = selectSpace(sk);
+      if (offer >= sk.rcvWnd) {
+        this.send(now, offer);
+        return;
+      }
+    }
+    if (sk.quick > 0 || sk.ackNow || sk.ofoQueue.tail !== NONE) this.send(now);
     else this.#delay(now);
   }
 
@@ -121,8 +127,13 @@ export class Acks {
     this.send(now);
   }
 
-  /** Sends an ACK (`__tcp_send_ack`, `tcp_event_ack_sent`). */
-  send(now: number): void {
+  /**
+   * Sends an ACK (`__tcp_send_ack`, `tcp_event_ack_sent`).
+   *
+   * @param now The time, ns.
+   * @param offer What {@linkcode selectSpace} has just said, bytes; -1 where it was not asked.
+   */
+  send(now: number, offer = -1): void {
     const sk = this.#sk;
     if (sk.quick > 0 && --sk.quick === 0) sk.ato = ATO_MIN;
     sk.ackScheduled = false;
@@ -130,7 +141,7 @@ export class Acks {
     sk.ackNow = false;
     sk.delackAt = Infinity;
     sk.counters.OutSegs++;
-    this.#sink.ack(now, sk, selectWindow(sk));
+    this.#sink.ack(now, sk, selectWindow(sk, offer));
     sk.dsackEnd = sk.dsackStart;
   }
 
@@ -149,6 +160,6 @@ export class Acks {
     const window = sk.window();
     if (2 * window > sk.windowClamp) return;
     const offer = selectSpace(sk);
-    if (offer > 0 && offer >= 2 * window) this.send(now);
+    if (offer > 0 && offer >= 2 * window) this.send(now, offer);
   }
 }

@@ -18,7 +18,7 @@ import {
 import { newSkb, tryCoalesce, tryRmemSchedule } from "./receive_memory.ts";
 import { type ReceiverOptions, ReceiverSock } from "./receiver_sock.ts";
 import { sackRemove } from "./sack_blocks.ts";
-import { NONE } from "./skb_list.ts";
+import { NONE, type SkbPool } from "./skb_list.ts";
 
 /** Payload below which a segment does not open the window, bytes. */
 const GROW_FROM = 128;
@@ -59,9 +59,10 @@ export class TcpReceiver {
    *
    * @param options What the socket is set up with.
    * @param sink Where its ACKs go.
+   * @param pool Skbs of its host; a pool of its own if absent.
    */
-  constructor(options: ReceiverOptions, sink: AckSink) {
-    this.sk = new ReceiverSock(options);
+  constructor(options: ReceiverOptions, sink: AckSink, pool?: SkbPool) {
+    this.sk = new ReceiverSock(options, pool);
     this.#acks = new Acks(this.sk, sink);
   }
 
@@ -131,49 +132,57 @@ export class TcpReceiver {
 
   #dataQueue(now: number, segment: RxSegment, len: number): void {
     const { sk } = this;
-    const { seq, end } = segment;
+    const { seq } = segment;
     if (len === 0) return;
+    if (seq !== sk.rcvNxt && !this.#reaches(segment)) return;
+    if (sk.window() === 0) {
+      if (sk.kernel.tcp.zeroWindowDrop) sk.counters.TCPZeroWindowDrop++;
+      this.#outOfWindow();
+      return;
+    }
+    const { truesize } = segment.skb!;
+    if (sk.takesWhenEmpty && sk.receiveQueue.length === 0) {
+      forceSchedule(sk, truesize);
+    } else if (!tryRmemSchedule(sk, seq, len, truesize)) {
+      this.#refuse();
+      return;
+    }
+    this.#queue(segment, len);
+    this.#dataReceived(now, segment, len);
+    if (sk.ofoQueue.length > 0) this.#drainOutOfOrder();
+    if (sk.sackCount > 0) sackRemove(sk);
+    if (
+      sk.ofoQueue.length === 0 && sk.rcvWnd > 0 && sk.rmemAlloc < sk.rcvbuf
+    ) sk.fastPath = true;
+  }
+
+  // Whether a segment out of turn holds bytes that are due; what lies ahead is queued, what is known already reported.
+  #reaches(segment: RxSegment): boolean {
+    const { sk } = this;
+    const { seq, end } = segment;
     if (seq > sk.rcvNxt) {
       queueOutOfOrder(sk, segment);
       sk.ackScheduled = true;
-      return;
+      return false;
     }
     if (end <= sk.rcvNxt) {
       sk.counters.DelayedACKLost++;
       this.#duplicate(seq, end);
       this.#unshare(seq, end);
       this.#outOfWindow();
-      return;
+      return false;
     }
-    if (sk.window() === 0) {
-      if (sk.kernel.tcp.zeroWindowDrop) sk.counters.TCPZeroWindowDrop++;
-      this.#outOfWindow();
-      return;
-    }
-    if (seq < sk.rcvNxt) this.#duplicate(seq, sk.rcvNxt);
-    const { truesize } = segment.skb!;
-    if (sk.takesWhenEmpty && sk.receiveQueue.length === 0) {
-      forceSchedule(sk, truesize);
-    } else if (!tryRmemSchedule(sk, seq, len, truesize)) {
-      sk.counters.TCPRcvQDrop++;
-      if (sk.kernel.tcp.noMemoryZeroWindow) {
-        sk.noMemory = true;
-        sk.ackNow = true;
-        sk.ackScheduled = true;
-      }
-      return;
-    }
-    this.#queue(segment, len);
-    this.#dataReceived(now, segment, len);
-    if (sk.ofoQueue.length > 0) {
-      this.#drainOutOfOrder();
-      // A hole was filled: the sender should hear of it at once.
-      if (sk.ofoQueue.length === 0) sk.ackNow = true;
-    }
-    if (sk.sackCount > 0) sackRemove(sk);
-    if (
-      sk.ofoQueue.length === 0 && sk.rcvWnd > 0 && sk.rmemAlloc < sk.rcvbuf
-    ) sk.fastPath = true;
+    if (sk.window() > 0) this.#duplicate(seq, sk.rcvNxt);
+    return true;
+  }
+
+  #refuse(): void {
+    const { sk } = this;
+    sk.counters.TCPRcvQDrop++;
+    if (!sk.kernel.tcp.noMemoryZeroWindow) return;
+    sk.noMemory = true;
+    sk.ackNow = true;
+    sk.ackScheduled = true;
   }
 
   // tcp_queue_rcv
@@ -220,6 +229,8 @@ export class TcpReceiver {
       sk.rcvNxt = pool.end[skb]!;
       receiveQueue.push(skb);
     }
+    // The last hole was filled: the sender should hear of it at once.
+    sk.ackNow = true;
   }
 
   // To send an skb again its sender makes itself a head of its own (skb_unclone): what we hold is ours now.

@@ -137,10 +137,10 @@ export class ReceiverSock {
   /** `ts_recent`, ms. */
   tsRecent = -1;
 
-  readonly pool: SkbPool = new SkbPool();
-  readonly receiveQueue: SkbQueue = new SkbQueue(this.pool.links);
-  readonly ofoQueue: SkbQueue = new SkbQueue(this.pool.links);
-  readonly backlog: SkbQueue = new SkbQueue(this.pool.links);
+  readonly pool: SkbPool;
+  readonly receiveQueue: SkbQueue;
+  readonly ofoQueue: SkbQueue;
+  readonly backlog: SkbQueue;
   /** The sending end's `snd_una` where its skbs arrive here (loopback, veth); what is above is shared. */
   sharedAbove = Infinity;
 
@@ -160,8 +160,13 @@ export class ReceiverSock {
    * A socket whose handshake is done.
    *
    * @param options What it is set up with.
+   * @param pool Skbs of its host; a pool of its own if absent.
    */
-  constructor(options: ReceiverOptions) {
+  constructor(options: ReceiverOptions, pool: SkbPool = new SkbPool()) {
+    this.pool = pool;
+    this.receiveQueue = new SkbQueue(pool.links);
+    this.ofoQueue = new SkbQueue(pool.links);
+    this.backlog = new SkbQueue(pool.links);
     const { kernel, rmem, mss } = options;
     const { tcp } = kernel;
     this.kernel = kernel;

@@ -14,7 +14,7 @@ export const RETRANS = 4;
 export const EVER_RETRANS = 8;
 export const PUSH = 16;
 
-/** The skbs of one sending socket. */
+/** The skbs of a host that sends, or of one socket: an index each, in queues whose heads the sockets hold. */
 export class SendPool {
   /** First byte's sequence number. */
   seq: Float64Array = new Float64Array(64);

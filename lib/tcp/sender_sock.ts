@@ -213,11 +213,11 @@ export class SenderSock {
   /** Why the last attempt to send stopped. */
   limit: LimitKind = Limit.APP;
 
-  readonly pool: SendPool = new SendPool();
+  readonly pool: SendPool;
   /** Not sent yet. */
-  readonly writeQueue: SkbQueue = new SkbQueue(this.pool.links);
+  readonly writeQueue: SkbQueue;
   /** Sent and not acknowledged. */
-  readonly rtxQueue: SkbQueue = new SkbQueue(this.pool.links);
+  readonly rtxQueue: SkbQueue;
 
   // Rules of the release, resolved once.
   readonly ackedCounts: boolean;
@@ -236,8 +236,12 @@ export class SenderSock {
    * A socket whose handshake is done.
    *
    * @param options What it is set up with.
+   * @param pool Skbs of its host; a pool of its own if absent.
    */
-  constructor(options: SenderOptions) {
+  constructor(options: SenderOptions, pool: SendPool = new SendPool()) {
+    this.pool = pool;
+    this.writeQueue = new SkbQueue(pool.links);
+    this.rtxQueue = new SkbQueue(pool.links);
     const { kernel, wmem, peerMss } = options;
     const { tcp } = kernel;
     const { maxTcpHeader } = kernel.build;

@@ -43,8 +43,8 @@ export class Links {
 }
 
 /**
- * The skbs of one receiving socket, and their links. An skb is an index; queues are heads and tails held elsewhere, so
- * that one pool serves the receive queue, the out-of-order queue and the backlog.
+ * The skbs of a host that receives, or of one socket, and their links. An skb is an index; queues are heads and tails
+ * held elsewhere, so that one pool serves the receive queues, out-of-order queues and backlogs of all sockets.
  */
 export class SkbPool {
   /** First byte's sequence number, by skb. */
@@ -144,6 +144,16 @@ export class SkbQueue {
     if (after === NONE) this.tail = skb;
     else prev[after] = skb;
     this.length++;
+  }
+
+  /** Takes the first skb out; it stays allocated. */
+  shift(): void {
+    const { next, prev } = this.#links;
+    const first = next[this.head]!;
+    this.head = first;
+    if (first === NONE) this.tail = NONE;
+    else prev[first] = NONE;
+    this.length--;
   }
 
   /** Takes an skb out; it stays allocated. */

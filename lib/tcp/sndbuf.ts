@@ -95,7 +95,7 @@ function append(sk: SenderSock, skb: number, bytes: number): number {
       const fresh = sk.fragOffset + FRAG_LEAST > FRAG_BLOCK;
       if (fresh) {
         sk.fragOffset = 0;
-        sk.fragStart = writeSeq - rest;
+        sk.fragStart = (writeSeq - rest) % FRAG_BLOCK;
       }
       // A piece that continues the last one extends its fragment.
       const continues = !fresh && pool.frags[skb]! > 0 && sk.fragSkb === skb;

@@ -44,9 +44,11 @@ export function selectSpace(sk: ReceiverSock): number {
  *
  * Models `tcp_select_window` (net/ipv4/tcp_output.c): what was offered is never taken back, and rounds to the scale.
  *
+ * @param sk The socket.
+ * @param offer What {@linkcode selectSpace} has just said, bytes; -1 where it was not asked.
  * @returns Bytes as the peer will read them from the header.
  */
-export function selectWindow(sk: ReceiverSock): number {
+export function selectWindow(sk: ReceiverSock, offer = -1): number {
   const { counters } = sk;
   const before = sk.rcvWnd;
   if (sk.noMemory) {
@@ -58,7 +60,7 @@ export function selectWindow(sk: ReceiverSock): number {
     return 0;
   }
   const current = sk.window();
-  let window = selectSpace(sk);
+  let window = offer < 0 ? selectSpace(sk) : offer;
   if (window < current) {
     if (window === 0) counters.TCPWantZeroWindowAdv++;
     window = roundUp(sk, current);
