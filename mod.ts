@@ -116,6 +116,25 @@ export {
   type CutBuffer,
 } from "./lib/experiments/page_frag_blocks.ts";
 
+export {
+  type BandedCell,
+  type BandReport,
+  checkBands,
+  type ErrorBand,
+} from "./lib/threads/bands.ts";
+export {
+  type DrawnFigure,
+  type ReproducedThread,
+  reproduceThreads,
+  type ReproduceThreadsOptions,
+} from "./lib/threads/reproduce_threads.ts";
+export type { ThreadFigure } from "./lib/threads/figures.ts";
+export type {
+  OutcomeOf,
+  PlannedRun,
+  RunOptions,
+  ThreadPlan,
+} from "./lib/threads/plan.ts";
 export { threads } from "./lib/threads/mod.ts";
 export type {
   FittedConstant,
@@ -152,6 +171,7 @@ export {
   type FigureParts,
   type FigureRow,
 } from "./lib/view/figure.ts";
+export type { KeyEntry } from "./lib/view/key.ts";
 export type { Rasteriser } from "./lib/view/raster.ts";
 export {
   type ObservablePlotOptions,
@@ -362,11 +382,13 @@ export {
 export { explain, type ExplainOptions } from "./lib/host/explain.ts";
 export type { ExplainPacket } from "./lib/host/explain_packet.ts";
 export type { SocketNumbers, SocketState } from "./lib/host/explain_socket.ts";
+export type { CollapseWork } from "./lib/host/explain_collapse.ts";
 export type { CounterSign } from "./lib/host/explain_counters.ts";
 export type { Suggestion } from "./lib/host/explain_suggest.ts";
 export {
   Explanation,
   type ExplanationData,
+  type ExplanationKinds,
   type WindowExplanation,
 } from "./lib/host/explanation.ts";
 export { WhatIf, whatIf, type WhatIfOptions } from "./lib/host/what_if.ts";

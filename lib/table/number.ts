@@ -30,13 +30,18 @@ export function significant(value: number, digits: number): string {
   return String(Number(value.toPrecision(digits)));
 }
 
+/** "12.3", "1,230": a number rounded to so many significant digits, zeros included, with its thousands apart. */
+export function rounded(value: number, digits: number): string {
+  if (value === 0) return "0";
+  const near = Number(value.toPrecision(digits));
+  const exponent = Number(near.toExponential().split("e")[1]);
+  return grouped(near, Math.min(Math.max(digits - 1 - exponent, 0), 100));
+}
+
 /** "+1,234.5%", "-0.003%": a signed share; an error that rounds to nothing keeps one digit, since it is no equality. */
 export function signedPercent(percent: number): string {
   if (percent === 0) return "0%";
   const size = Math.abs(percent);
-  const exponent = Number(size.toExponential(0).split("e")[1]);
-  const text = size < 0.05
-    ? Number(size.toPrecision(1)).toFixed(Math.min(-exponent, 100))
-    : grouped(size, 1);
+  const text = size < 0.05 ? rounded(size, 1) : grouped(size, 1);
   return `${percent < 0 ? "-" : "+"}${text}%`;
 }

@@ -5,6 +5,7 @@ import { randomLcg } from "d3-random";
 import {
   decimals,
   grouped,
+  rounded,
   signedPercent,
   significant,
 } from "../../lib/table/number.ts";
@@ -39,6 +40,14 @@ Deno.test("significant writes what d3-format's .2~g writes below one", () => {
   for (const value of numbers().filter((value) => Math.abs(value) < 1)) {
     if (value !== 0) {
       assertEquals(significant(value, 2), d3.format(".2~g")(value));
+    }
+  }
+});
+
+Deno.test("rounded writes what d3-format's ,.Nr writes", () => {
+  for (const value of numbers()) {
+    for (const digits of [1, 3]) {
+      assertEquals(rounded(value, digits), d3.format(`,.${digits}r`)(value));
     }
   }
 });
