@@ -70,7 +70,7 @@ export const PACES: readonly Pick<FillHistory, "gapMs" | "phaseMs">[] = [
 ];
 
 /** Writes that a history is followed for at most. */
-export const MOST_WRITES = 100_000;
+export const MOST_WRITES = 60_000;
 /** More writes than this make a history that is followed once only. */
 export const LONG = 4_000;
 /** Writes that the receiver leaves waiting before the fill counts as ended. */
