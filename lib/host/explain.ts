@@ -203,6 +203,7 @@ function explainTcp(
     packets: room.packets,
     range: room.range,
     bytes: room.bytes,
+    segments: room.segments,
     until: room.until,
     rmemAlloc: room.rmemAlloc,
     kinds: { ...EXACT, packets: room.kind },
@@ -312,6 +313,7 @@ export function explain(
     packets: room.packets,
     range: [room.packets, room.packets],
     bytes: room.packets * options.size,
+    segments: room.packets,
     until: "drop",
     rmemAlloc: room.rmemAlloc,
     // Where the charge is no multiple of a packet's, packets of other sizes are queued.

@@ -149,23 +149,25 @@ class Histories {
   /** How the history goes on; what speaks against it where it does not print the state. */
   try(history: FillHistory, state: SocketState): FillFuture | string[] {
     const unread = state.unread!;
+    const { rmemAlloc, rcvbuf } = state;
     let least: string[] = [];
-    if (history.paused) {
-      const future = resumed(
-        ...historySetup(this.#packet, this.#sysctl, history, state.rcvbuf),
-        history,
-        unread,
-        (row) => (least = differences(state, row)).length === 0,
-      );
-      return future ?? least;
-    }
-    const trace = this.trace(history, state.rcvbuf);
+    let charged = false;
+    const caught = { ...history, paused: false };
+    const trace = this.trace(caught, rcvbuf);
     for (const row of trace.at(unread)) {
       const differ = differences(state, row);
-      if (differ.length === 0) return trace.future(history, row);
+      if (differ.length === 0) return trace.future(caught, row);
+      charged ||= row.rmemAlloc === rmemAlloc && row.rcvbuf === rcvbuf;
       if (least.length === 0 || differ.length < least.length) least = differ;
     }
-    return least;
+    // A pause lets ACKs out; it changes no charge.
+    if (!history.paused || !charged) return least;
+    return resumed(
+      ...historySetup(this.#packet, this.#sysctl, history, rcvbuf),
+      history,
+      unread,
+      (row) => (least = differences(state, row)).length === 0,
+    ) ?? least;
   }
 
   /** The same history up to the state, and another gap between writes from then on. */
@@ -260,10 +262,14 @@ export function fillHistories(
     }
   }
   if (worlds.length === 0) return missed(miss!);
-  const far = unread / packet.size > LONG;
-  const paces = (offloads: Partial<Offloads>, paused: boolean): FillHistory[] =>
+  const most = unread / packet.size > LONG ? 1 : PACES.length;
+  const paces = (
+    offloads: Partial<Offloads>,
+    paused: boolean,
+    tried = most,
+  ): FillHistory[] =>
     worlds.flatMap((world) =>
-      (far ? PACES.slice(0, 1) : PACES).map((pace) => ({
+      PACES.slice(0, tried).map((pace) => ({
         ...usual,
         ...world,
         ...offloads,
@@ -273,9 +279,10 @@ export function fillHistories(
     );
   const elsewhere = (from: readonly FillHistory[]): FillHistory[] =>
     from.flatMap((history) => {
-      const { length } = histories.trace({ ...history, paused: false }, rcvbuf);
+      const trace = histories.trace({ ...history, paused: false }, rcvbuf);
+      const { length } = trace;
       const most = Math.floor(OFFSET_WRITES / length / from.length);
-      if (most === 0) return [];
+      if (most === 0 || !trace.holds(unread, packet.size)) return [];
       const offsets = histories.offsets(length).slice(1);
       const step = Math.ceil(offsets.length / most);
       return offsets.filter((_, i) => i % step === 0).map((fragOffset) => ({
@@ -298,7 +305,7 @@ export function fillHistories(
     () => paces({}, true),
     () => others.flatMap((each) => paces(each, false)),
     () => others.flatMap((each) => paces(each, true)),
-    () => elsewhere(paces({}, false)),
+    () => elsewhere(paces({}, false, 1)),
   ];
   for (const round of rounds) {
     const futures = search(round());

@@ -24,6 +24,8 @@ export interface TcpRoom {
   readonly range: readonly [least: number, most: number];
   /** Payload taken until then, bytes: of the last packet a part may fit. */
   readonly bytes: number;
+  /** Segments until then, window probes among them. */
+  readonly segments: number;
   /**
    * What ends it: no window for another packet, or no memory for one that the window allowed; "open" where the window
    * still is after as many packets as were followed.
@@ -127,7 +129,7 @@ function knownRoom(
   size: number,
   unread: number,
 ): TcpRoom {
-  const [{ history, end, ended }] = futures as [FillFuture];
+  const [{ history, end, ended, segments }] = futures as [FillFuture];
   const counts = futures.map(({ end }) =>
     Math.floor((end.queued - unread) / size)
   );
@@ -156,6 +158,7 @@ function knownRoom(
     packets,
     range,
     bytes: end.queued - unread,
+    segments,
     until: !ended ? "open" : end.rcvWnd === 0 ? "zero window" : "prune",
     rmemAlloc: end.rmemAlloc,
     rcvbuf: end.rcvbuf,
@@ -241,6 +244,7 @@ function continued(
   return {
     packets,
     range: [packets, packets],
+    segments: packets,
     bytes: packets * size + (until === "zero window" ? sk.window() : 0),
     until,
     rmemAlloc,

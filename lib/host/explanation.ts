@@ -37,7 +37,7 @@ export interface ExplanationKinds {
   readonly charge: CellKind;
   /** Of `payload`, and so of `ratio`. */
   readonly payload: CellKind;
-  /** Of `packets`, `bytes`, `until` and `rmemAlloc`. */
+  /** Of `packets`, `bytes`, `segments`, `until` and `rmemAlloc`. */
   readonly packets: CellKind;
   /** Of all that `window` says. */
   readonly window: CellKind;
@@ -54,10 +54,10 @@ export type ExplanationData = Omit<
 const whole = (value: number): string =>
   value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ",");
 const UNTIL = {
-  "drop": "the first drop",
-  "zero window": "the window has no room for another",
-  "prune": "the queue is pruned or collapsed",
-  "open": "the simulation was given up; the window is open still",
+  "drop": "until the first drop",
+  "zero window": "until the window has no room for another",
+  "prune": "until the queue is pruned or collapsed",
+  "open": "and the window is open still",
 } as const;
 /** Decimals of a suggestion's figures: counts, rates, ratios. */
 const DECIMALS = { exact: 0, priced: 1, fitted: 3, unexplained: 3 } as const;
@@ -78,6 +78,8 @@ export class Explanation {
   readonly range!: readonly [least: number, most: number];
   /** Payload that is still taken, bytes: of TCP's last packet a part may fit. */
   readonly bytes!: number;
+  /** Segments or datagrams until then; over loopback and veth what TCP makes of the writes, window probes among them. */
+  readonly segments!: number;
   /** What happens to the next packet; `open` where so many were followed and nothing happened. */
   readonly until!: "drop" | "zero window" | "prune" | "open";
   /** `sk_rmem_alloc` then, bytes. */
@@ -123,7 +125,7 @@ export class Explanation {
         range[0] === range[1]
           ? ""
           : ` (${whole(range[0])} to ${whole(range[1])})`
-      } until ${UNTIL[this.until]} (at ${
+      } ${UNTIL[this.until]} (at ${
         whole(this.rmemAlloc)
       } B) (${kinds.packets})`,
     ];
@@ -227,7 +229,7 @@ export class Explanation {
     row("payload's share of truesize", "%", this.ratio * 100, kinds.payload);
     row("charge of a packet", "bytes", this.charge, kinds.charge);
     row(
-      `packets until ${UNTIL[this.until]}`,
+      `packets ${UNTIL[this.until]}`,
       "packets",
       this.packets,
       kinds.packets,
