@@ -405,6 +405,25 @@ export {
   type SocketFillOptions,
 } from "./lib/experiments/socket_fill.ts";
 
+export {
+  type BandedCell,
+  type BandReport,
+  checkBands,
+  type ErrorBand,
+} from "./lib/threads/bands.ts";
+export {
+  type DrawnFigure,
+  type ReproducedThread,
+  reproduceThreads,
+  type ReproduceThreadsOptions,
+} from "./lib/threads/reproduce_threads.ts";
+export type { ThreadFigure } from "./lib/threads/figures.ts";
+export type {
+  OutcomeOf,
+  PlannedRun,
+  RunOptions,
+  ThreadPlan,
+} from "./lib/threads/plan.ts";
 export { threads } from "./lib/threads/mod.ts";
 export type {
   FittedConstant,
@@ -441,6 +460,7 @@ export {
   type FigureParts,
   type FigureRow,
 } from "./lib/view/figure.ts";
+export type { KeyEntry } from "./lib/view/key.ts";
 export type { Rasteriser } from "./lib/view/raster.ts";
 export {
   type ObservablePlotOptions,

@@ -4,6 +4,21 @@
  * @module
  */
 
+/** The font of every text in a figure. */
+export const fontFamily = "DejaVu Sans, sans-serif";
+/**
+ * The size of every text in a figure except its title, in px: in a window of 640 px a notebook's page leaves
+ * 498 px to a figure of 640, and this is then 11 px.
+ */
+export const fontSize = 14.2;
+
+/** How much wider the bold cut is, at most. */
+export const boldness = 1.15;
+/** Space between a figure's edge and what is in it, in px. */
+export const edge = 4;
+/** The height of a line of text, in px. */
+export const lineHeight: number = Math.ceil(fontSize * 1.5);
+
 // Advance widths of DejaVu Sans in 1/1000 of the font size, for U+0020 to U+007E.
 // It is one of the widest sans-serif fonts, so a browser without it needs less.
 // deno-fmt-ignore

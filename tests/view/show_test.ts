@@ -174,7 +174,8 @@ Deno.test("a table loads neither jsdom nor Plot, nor does progress load its bar"
 
 Deno.test("named things have their colour, others the next of the cycle", () => {
   assertEquals(colorOf("v2"), colors.v2);
-  assertEquals(colorOf("toString"), okabeIto.blue);
+  assertEquals(colorOf("toString", 0), okabeIto.blue);
+  assertThrows(() => colorOf("toString"), RangeError, 'name is "toString"');
   assertEquals(colorOf("mine", 1), okabeIto.vermillion);
   assertEquals(colorOf("mine", 7), okabeIto.blue);
   assertThrows(() => colorOf("mine", -1), RangeError, "index is -1");
