@@ -82,6 +82,8 @@ const host: ProbeHost = {
     }
     return new TextDecoder().decode(output.stdout);
   },
+  now: () => performance.now(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
 
 function readable<T>(what: string, read: () => T): T | undefined {

@@ -171,20 +171,18 @@ class Histories {
   }
 
   /** The same history up to the state, and another gap between writes from then on. */
-  hurried(history: FillHistory, state: SocketState, gapMs: number): FillFuture {
-    const setup = historySetup(
-      this.#packet,
-      this.#sysctl,
-      history,
-      state.rcvbuf,
-    );
+  hurried(
+    history: FillHistory,
+    state: SocketState,
+    gapMs: number,
+  ): FillFuture | undefined {
     return resumed(
-      ...setup,
-      { ...history, paused: false },
+      ...historySetup(this.#packet, this.#sysctl, history, state.rcvbuf),
+      history,
       state.unread!,
       () => true,
       gapMs,
-    )!;
+    );
   }
 }
 
@@ -198,6 +196,19 @@ function historiesOf(packet: ExplainPacket, sysctl: StreamSysctl): Histories {
     last = { kernel, key, histories: new Histories(packet, sysctl) };
   }
   return last.histories;
+}
+
+/** What may have been set on the socket and its host, as far as it is not given. */
+function worldsOf(
+  { kernel, locked }: ExplainPacket,
+  { tcp_rmem }: StreamSysctl,
+): World[] {
+  const maxima = tcp_rmem !== undefined || kernel.tcp.rmem[2] === OLD_RMEM_MAX
+    ? [undefined]
+    : [undefined, OLD_RMEM_MAX];
+  return (locked === undefined ? [false, true] : [locked]).flatMap((locked) =>
+    maxima.map((rmemMax) => ({ locked, rmemMax }))
+  );
 }
 
 /** Other offloads than the usual ones, as far as they are not given. */
@@ -247,20 +258,11 @@ export function fillHistories(
     least = against.length;
     miss = against.join(", ");
   };
-  const worlds: World[] = [];
-  for (
-    const locked of packet.locked === undefined
-      ? [false, true]
-      : [packet.locked]
-  ) {
-    for (const rmemMax of [undefined, OLD_RMEM_MAX]) {
-      if (rmemMax !== undefined && sysctl.tcp_rmem !== undefined) continue;
-      const world = { locked, rmemMax };
-      const against = histories.starts({ ...usual, ...world }, state);
-      if (against === undefined) worlds.push(world);
-      else miss ??= against;
-    }
-  }
+  const worlds = worldsOf(packet, sysctl).filter((world) => {
+    const against = histories.starts({ ...usual, ...world }, state);
+    miss ??= against;
+    return against === undefined;
+  });
   if (worlds.length === 0) return missed(miss!);
   const most = unread / packet.size > LONG ? 1 : PACES.length;
   const paces = (
@@ -296,7 +298,7 @@ export function fillHistories(
       const result = histories.try(history, state);
       if (Array.isArray(result)) speaks(result);
       else futures.push(result);
-      if (futures[0]?.writes! > LONG) break;
+      if ((futures[0]?.writes ?? 0) > LONG) break;
     }
     return futures;
   };
@@ -314,15 +316,10 @@ export function fillHistories(
     if (first.writes > LONG) return { futures, varied: false, miss: "" };
     const { history } = first;
     const other = PACES.find(({ gapMs }) => gapMs !== history.gapMs)!;
-    return {
-      futures: [
-        ...futures,
-        ...(history.fragOffset > 0 ? [] : search(elsewhere([history]))),
-        histories.hurried(history, state, other.gapMs),
-      ],
-      varied: true,
-      miss: "",
-    };
+    if (history.fragOffset === 0) futures.push(...search(elsewhere([history])));
+    const hurried = histories.hurried(history, state, other.gapMs);
+    if (hurried !== undefined) futures.push(hurried);
+    return { futures, varied: true, miss: "" };
   }
   return missed(
     least < Infinity

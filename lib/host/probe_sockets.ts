@@ -24,6 +24,10 @@ export interface ProbeHost {
   bind(ip: 4 | 6): DatagramSocket;
   /** Runs ss with arguments and gives what it printed. */
   ss(args: readonly string[]): string;
+  /** The time, ms, from any start. */
+  now(): number;
+  /** Waits so many ms. */
+  sleep(ms: number): Promise<void>;
 }
 
 /** Reads of ss until a packet just sent must have been seen. */
@@ -150,14 +154,12 @@ export async function measureStreams(
         let arrived = 0, r: number | null = null;
         const gapsMs: number[] = [];
         for (const bytes of writes) {
-          const start = performance.now();
+          const start = host.now();
           await writer.write(new Uint8Array(bytes));
           arrived += bytes;
           r = received(host, port, arrived);
-          if (pauseMs > 0) {
-            await new Promise((resolve) => setTimeout(resolve, pauseMs));
-          }
-          gapsMs.push(performance.now() - start);
+          if (pauseMs > 0) await host.sleep(pauseMs);
+          gapsMs.push(host.now() - start);
         }
         streams.push({ writes, gapsMs, r });
       } finally {

@@ -64,6 +64,8 @@ function machine(k: Kernel, deaf: readonly number[] = []): ProbeHost {
             payloads.length - queued
           })\n`;
       }).join(""),
+    now: () => 0,
+    sleep: () => Promise.resolve(),
   };
 }
 
