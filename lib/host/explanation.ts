@@ -226,7 +226,7 @@ export class Explanation {
       rows.push({ label, cells: [cell] });
     };
     row("payload held", "bytes", this.payload, kinds.payload);
-    row("payload's share of truesize", "%", this.ratio * 100, kinds.payload);
+    row("payload per truesize", "", this.ratio, kinds.payload);
     row("charge of a packet", "bytes", this.charge, kinds.charge);
     row(
       `packets ${UNTIL[this.until]}`,
