@@ -79,6 +79,7 @@ const EXACT: ExplanationKinds = {
   charge: "exact",
   payload: "exact",
   packets: "exact",
+  bytes: "exact",
   window: "exact",
   collapse: "exact",
 };
@@ -206,7 +207,7 @@ function explainTcp(
     segments: room.segments,
     until: room.until,
     rmemAlloc: room.rmemAlloc,
-    kinds: { ...EXACT, packets: room.kind },
+    kinds: { ...EXACT, packets: room.kind, bytes: room.bytesKind },
     note: room.note,
     window,
     collapse: prunes ? collapseWork(options, state.rcvbuf, sysctl) : undefined,

@@ -37,8 +37,10 @@ export interface ExplanationKinds {
   readonly charge: CellKind;
   /** Of `payload`, and so of `ratio`. */
   readonly payload: CellKind;
-  /** Of `packets`, `bytes`, `segments`, `until` and `rmemAlloc`. */
+  /** Of `packets` and `until`. */
   readonly packets: CellKind;
+  /** Of `bytes`, `segments` and `rmemAlloc`, which hang on what the last packet leaves. */
+  readonly bytes: CellKind;
   /** Of all that `window` says. */
   readonly window: CellKind;
   /** Of all that `collapse` says. */
@@ -125,9 +127,9 @@ export class Explanation {
         range[0] === range[1]
           ? ""
           : ` (${whole(range[0])} to ${whole(range[1])})`
-      } ${UNTIL[this.until]} (at ${
+      } ${UNTIL[this.until]} (${kinds.packets}), at ${
         whole(this.rmemAlloc)
-      } B) (${kinds.packets})`,
+      } B (${kinds.bytes})`,
     ];
     if (note !== undefined) lines.push(`  rests on: ${note}`);
     if (state.drops > 0) lines.push(`${whole(state.drops)} dropped so far`);
@@ -237,7 +239,7 @@ export class Explanation {
         ? note
         : `${range[0]} to ${range[1]}: ${note}`,
     );
-    row("sk_rmem_alloc then", "bytes", this.rmemAlloc, kinds.packets);
+    row("sk_rmem_alloc then", "bytes", this.rmemAlloc, kinds.bytes);
     if (window !== undefined) {
       const { cap, mostMbit, rmemNeeded, mechanism } = window;
       row("window stops at", "bytes", cap, kinds.window, mechanism);

@@ -225,6 +225,7 @@ Deno.test("each figure says how it came about: in data, in text, in a notebook",
     unread: 32768,
     rcvWnd: 80768,
     rcvSsthresh: 94287,
+    rcvWscale: 7,
   };
   const ask = (more: Partial<SocketNumbers>, size: number) =>
     explain({ ...filled, ...more }, {
@@ -256,7 +257,10 @@ Deno.test("each figure says how it came about: in data, in text, in a notebook",
   assertStringIncludes(`${fitted}`, `(${least} to ${most}) until`);
   for (const why of [known, estimate, fitted]) {
     const { packets } = why.kinds;
-    assertStringIncludes(`${why}`, `B) (${packets})\n  rests on: ${why.note}`);
+    assertStringIncludes(
+      `${why}`,
+      `B (${why.kinds.bytes})\n  rests on: ${why.note}`,
+    );
     const row = why.toTable().rows.find(({ label }) =>
       label.startsWith("packets until")
     )!;

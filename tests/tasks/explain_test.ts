@@ -74,7 +74,7 @@ Deno.test("--path veth: what is left of the window; offloads that do not fit are
   assertEquals([code, err], [0, ""]);
   assertStringIncludes(
     out,
-    "22 more until the window has no room for another (at 126,784 B) (exact)",
+    "22 more until the window has no room for another (exact), at 126,784 B",
   );
   const estimate = await run(FILLED, ...flags, "--no-tso", "--json");
   const [socket] = JSON.parse(estimate.out);
