@@ -62,6 +62,11 @@ summary { cursor: pointer }
 dl.legend { display: grid; grid-template-columns: auto 1fr; gap: .1rem .9rem; margin: 1rem 0; max-width: 46rem }
 dl.legend dd { margin: 0 }
 code { font: .92em ui-monospace, "DejaVu Sans Mono", monospace }
+@media screen and (max-width: 45rem) {
+  body { padding: 1rem .9rem 3rem }
+  th, td { padding: .2rem .35rem }
+  tbody th { min-width: 6rem }
+}
 @media print {
   body { max-width: none; padding: 0 }
   figure, tr, caption { break-inside: avoid }
