@@ -441,6 +441,7 @@ export {
   type FigureParts,
   type FigureRow,
 } from "./lib/view/figure.ts";
+export type { KeyEntry } from "./lib/view/key.ts";
 export type { Rasteriser } from "./lib/view/raster.ts";
 export {
   type ObservablePlotOptions,

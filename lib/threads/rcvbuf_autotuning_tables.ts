@@ -215,8 +215,8 @@ const diagnosis: TablePlan = {
       id: "truesize-diagnosis",
       title:
         "A segment of 1,448 bytes without GRO: its charge, and where that stops the window (tcp_rmem[2] 6 MiB)",
-      unit: "",
-      columns: ["truesize, bytes", "charge per byte", "window cap, bytes"],
+      unit: "bytes",
+      columns: ["truesize", "charge", "window cap"],
       rows: rows.map(([label, k, path]) => {
         const packet = truesizeOf({
           kernel: k,
@@ -229,14 +229,18 @@ const diagnosis: TablePlan = {
           const note = "this release drops large frames in this mode";
           return {
             label,
-            cells: [1, 2, 3].map(() => cell("exact", null, null, { note })),
+            cells: ["bytes", "bytes a byte", "bytes"].map((unit) =>
+              cell("exact", null, null, { note, unit })
+            ),
           };
         }
         return {
           label,
           cells: [
             cell("exact", truesize),
-            cell("exact", Math.round(truesize / 1448 * 1000) / 1000),
+            cell("exact", Math.round(truesize / 1448 * 1000) / 1000, null, {
+              unit: "bytes a byte",
+            }),
             cell(
               "exact",
               windowCap({

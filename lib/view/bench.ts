@@ -4,9 +4,12 @@
  * @module
  */
 
-import { colors } from "./colors.ts";
+// @ts-types="npm:@types/d3-format@3.0.4"
+import { format } from "d3-format";
+import { colorOf } from "./colors.ts";
 import type { Figure } from "./figure.ts";
-import { plot } from "./plot.ts";
+import { defaults, plot } from "./plot.ts";
+import { fontSize, textWidth } from "./text_width.ts";
 
 /** One benchmark's result. */
 export interface BenchResult {
@@ -103,27 +106,33 @@ export function plotBench(
 ): Promise<Figure> {
   const { title, subtitle, operations = 1 } = options;
   const bars = results.map(({ name, ns }) => ({ name, ns: ns / operations }));
+  const write = format(",.3r");
   const most = Math.max(...bars.map(({ ns }) => ns));
-  const longest = Math.max(...bars.map(({ name }) => name.length));
+  const widest = (texts: readonly string[]): number =>
+    Math.ceil(Math.max(...texts.map((text) => textWidth(text, fontSize))));
+  const marginTop = 8;
   return plot({
     title,
     ...(subtitle === undefined ? {} : { subtitle }),
-    marginLeft: Math.min(300, 20 + longest * 7),
-    marginRight: 60,
-    height: 60 + bars.length * 26,
+    marginLeft: widest(bars.map(({ name }) => name)) + 12,
+    marginRight: widest(bars.map(({ ns }) => write(ns))) + 10,
+    marginTop,
+    height: marginTop + bars.length * 28 + defaults.marginBottom,
     data: bars,
     x: { label: "ns per operation", domain: [0, most], grid: true },
     y: { label: null, domain: bars.map(({ name }) => name) },
+    color: { type: "identity" },
     marks: (Plot) => [
       Plot.barX(bars, {
         x: "ns",
         y: "name",
-        fill: colors.simulated ?? "#0072B2",
+        fill: ({ name }: { name: string }) =>
+          colorOf(name.startsWith("priced") ? "priced" : "timed here"),
       }),
       Plot.text(bars, {
         x: "ns",
         y: "name",
-        text: (bar: { ns: number }) => bar.ns.toPrecision(3),
+        text: ({ ns }: { ns: number }) => write(ns),
         textAnchor: "start",
         dx: 4,
       }),

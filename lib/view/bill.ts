@@ -5,10 +5,10 @@
  */
 
 import type { Bill } from "../sim/cpu.ts";
-import { okabeIto, textOn } from "./colors.ts";
+import { colorOf, textOn } from "./colors.ts";
 import type { Figure } from "./figure.ts";
-import { plot } from "./plot.ts";
-import { textWidth } from "./text_width.ts";
+import { defaults, plot } from "./plot.ts";
+import { fontSize, textWidth } from "./text_width.ts";
 
 /** A bill and what it is for. */
 export interface LabelledBill {
@@ -27,16 +27,16 @@ export interface PlotBillsOptions {
 }
 
 // By what an operation does, so that the same thing has the same colour in every bar.
-const KINDS: readonly (readonly [RegExp, string, string])[] = [
-  [/BulkAlloc/, "bulk allocation", okabeIto.skyBlue],
-  [/BulkFree/, "bulk free", okabeIto.orange],
-  [/Alloc/, "allocation", okabeIto.blue],
-  [/Free/, "free", okabeIto.vermillion],
-  [/^napi/, "NAPI's stack", okabeIto.bluishGreen],
-  [/(?:)/, "lists and locks", "#888888"],
+const KINDS: readonly (readonly [RegExp, string])[] = [
+  [/BulkAlloc/, "bulk allocation"],
+  [/BulkFree/, "bulk free"],
+  [/Alloc/, "allocation"],
+  [/Free/, "free"],
+  [/^napi/, "NAPI's stack"],
+  [/(?:)/, "lists and locks"],
 ];
 
-function kindOf(operation: string): readonly [RegExp, string, string] {
+function kindOf(operation: string): readonly [RegExp, string] {
   return KINDS.find(([pattern]) => pattern.test(operation))!;
 }
 
@@ -69,7 +69,7 @@ export function plotBills(
   if (bills.length === 0) {
     throw new RangeError("bills is empty; at least one is needed");
   }
-  const colour = (operation: string): string => kindOf(operation)[2];
+  const colour = (operation: string): string => colorOf(kindOf(operation)[1]);
   const pieces = bills.flatMap(({ label, bill }) => {
     let from = 0;
     return bill.rows.filter(({ ns }) => ns > 0).map(({ operation, ns }) => {
@@ -80,27 +80,27 @@ export function plotBills(
   });
   const most = Math.max(...bills.map(({ bill }) => bill.interval[1]));
   const marginLeft = 12 +
-    Math.ceil(Math.max(...bills.map(({ label }) => textWidth(label, 12))));
-  const marginRight = 60;
-  const scale = (640 - marginLeft - marginRight) / most;
+    Math.ceil(
+      Math.max(...bills.map(({ label }) => textWidth(label, fontSize))),
+    );
+  const marginRight = 12 +
+    Math.ceil(textWidth(`${most.toFixed(1)} ns`, fontSize));
+  const marginTop = 8;
+  const scale = (defaults.width - marginLeft - marginRight) / most;
   const named = pieces.filter(({ operation, ns }) =>
-    textWidth(operation, 12) + PADDING <= ns * scale
+    textWidth(operation, fontSize) + PADDING <= ns * scale
   );
   const used = KINDS.filter((kind) =>
     pieces.some(({ operation }) => kindOf(operation) === kind)
   );
-  let dx = 0;
-  const legend = used.map(([, name, fill]) => {
-    const entry = { name, fill, dx };
-    dx += textWidth(`■ ${name}`, 12) + 14;
-    return entry;
-  });
   return plot({
     title: options.title,
     subtitle: options.subtitle,
+    key: used.map(([, text]) => ({ text, fill: colorOf(text) })),
     marginLeft,
     marginRight,
-    height: 70 + bills.length * 40,
+    marginTop,
+    height: marginTop + bills.length * 42 + defaults.marginBottom,
     data: pieces.map(({ label, operation, ns }) => ({
       bill: label,
       operation,
@@ -118,15 +118,6 @@ export function plotBills(
         stroke: "currentColor",
         strokeWidth: 0.5,
       }),
-      ...legend.map(({ name, fill, dx }) =>
-        Plot.text([`■ ${name}`], {
-          frameAnchor: "top-left",
-          textAnchor: "start",
-          fill,
-          dx: dx - marginLeft + 4,
-          dy: -20,
-        })
-      ),
       Plot.text(named, {
         x: (piece: { from: number; to: number }) => (piece.from + piece.to) / 2,
         y: "label",

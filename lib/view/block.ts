@@ -4,7 +4,7 @@
  * @module
  */
 
-import { okabeIto, textOn } from "./colors.ts";
+import { colorOf, textOn } from "./colors.ts";
 import type { Figure } from "./figure.ts";
 import {
   type Box,
@@ -12,13 +12,18 @@ import {
   checkWidth,
   count,
   cut,
-  edge,
+  drawKey,
   type Label,
-  lineHeight,
   plotPixels,
 } from "./pixels.ts";
-import { fontSize } from "./plot.ts";
-import { textWidth, wrapText } from "./text_width.ts";
+import {
+  boldness,
+  edge,
+  fontSize,
+  lineHeight,
+  textWidth,
+  wrapText,
+} from "./text_width.ts";
 
 /** One buffer in a block. */
 export interface BlockBuffer {
@@ -55,9 +60,9 @@ export interface DrawBlockOptions {
 }
 
 const barHeight = 28;
-const usedFill = okabeIto.skyBlue;
-const freeFill = okabeIto.yellow;
-const gapFill = "#C8C8C8";
+const usedFill = colorOf("buffer");
+const freeFill = colorOf("freed buffer");
+const gapFill = colorOf("never cut");
 
 interface Checked extends FragBlock {
   /** By offset. */
@@ -129,8 +134,12 @@ function buffersText(block: Checked): string {
 
 function heading(block: Checked): string {
   const name = block.label === undefined ? "" : `${block.label}: `;
+  return name + detail(block);
+}
+
+function detail(block: Checked): string {
   const free = block.buffers.filter((buffer) => buffer.free === true).length;
-  return `${name}${buffersText(block)} in an order-${block.order} block of ${
+  return `${buffersText(block)} in an order-${block.order} block of ${
     bytesText(block.size)
   }, ` +
     (free > 0 ? `${free} freed, ` : "") + `${bytesText(block.unused)} unused`;
@@ -158,11 +167,21 @@ function tickStep(size: number, scale: number): number {
   return step;
 }
 
+/** A buffer, or the gap between two. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+  readonly fill: string;
+  readonly label: string;
+  /** Whether it is a buffer. */
+  readonly isBuffer: boolean;
+}
+
 /** Buffers and the gaps between them, in the order they lie in the block. */
 function spans(
   block: Checked,
-): { from: number; to: number; fill: string; label: string }[] {
-  const out: { from: number; to: number; fill: string; label: string }[] = [];
+): Span[] {
+  const out: Span[] = [];
   let end = 0;
   block.buffers.forEach(({ offset, size, label, free = false }, i) => {
     if (offset > end) {
@@ -171,6 +190,7 @@ function spans(
         to: offset,
         fill: gapFill,
         label: count(offset - end),
+        isBuffer: false,
       });
     }
     out.push({
@@ -178,6 +198,7 @@ function spans(
       to: offset + size,
       fill: free ? freeFill : usedFill,
       label: label ?? String(i + 1),
+      isBuffer: true,
     });
     end = offset + size;
   });
@@ -187,6 +208,7 @@ function spans(
       to: block.size,
       fill: gapFill,
       label: count(block.size - end),
+      isBuffer: false,
     });
   }
   return out;
@@ -206,19 +228,31 @@ function place(
   let y = 0;
   for (const block of blocks) {
     for (
-      const text of wrapText(heading(block), fontSize * 1.15, width - 2 * edge)
+      const [text, bold] of [[block.label ?? "", true], [
+        detail(block),
+        false,
+      ]] as const
     ) {
-      labels.push({
-        x: edge,
-        y: y + lineHeight / 2,
-        text,
-        fill: "currentColor",
-        anchor: "start",
-        bold: true,
-      });
-      y += lineHeight;
+      const size = fontSize * (bold ? boldness : 1);
+      for (const line of wrapText(text, size, width - 2 * edge)) {
+        labels.push({
+          x: edge,
+          y: y + lineHeight / 2,
+          text: line,
+          fill: "currentColor",
+          anchor: "start",
+          bold,
+        });
+        y += lineHeight;
+      }
     }
-    for (const { from, to, fill, label } of spans(block)) {
+    const parts = spans(block);
+    const fits = ({ from, to, label }: Span): boolean =>
+      textWidth(label, fontSize) + 4 <= (to - from) * scale;
+    // Buffers have all their names or none: numbers that stop at 9 would say that there are nine.
+    const named = parts.filter(({ isBuffer }) => isBuffer).every(fits);
+    for (const part of parts) {
+      const { from, to, fill, label, isBuffer } = part;
       const box = {
         x1: edge + from * scale,
         x2: edge + to * scale,
@@ -227,7 +261,7 @@ function place(
         fill,
       };
       boxes.push(box);
-      if (textWidth(label, fontSize) + 4 > box.x2 - box.x1) continue;
+      if (isBuffer ? !named : !fits(part)) continue;
       labels.push({
         x: (box.x1 + box.x2) / 2,
         y: y + barHeight / 2,
@@ -260,27 +294,17 @@ function place(
     });
   }
   y += lineHeight + 4;
-  const key: [string, string][] = [[usedFill, "buffer"]];
+  const key = [{ text: "buffer", fill: usedFill }];
   if (
     blocks.some((block) => block.buffers.some((buffer) => buffer.free === true))
-  ) key.push([freeFill, "freed buffer"]);
+  ) key.push({ text: "freed buffer", fill: freeFill });
   if (blocks.some((block) => block.unused > 0)) {
-    key.push([gapFill, gap]);
+    key.push({ text: gap, fill: gapFill });
   }
-  let x = edge;
-  for (const [fill, text] of key) {
-    boxes.push({ x1: x, x2: x + 10, y1: y + 4, y2: y + 14, fill });
-    labels.push({
-      x: x + 14,
-      y: y + lineHeight / 2,
-      text,
-      fill: "currentColor",
-      anchor: "start",
-      bold: false,
-    });
-    x += 14 + textWidth(text, fontSize) + 14;
-  }
-  return { boxes, labels, height: y + lineHeight + 4 };
+  const placed = drawKey(key, width, y);
+  boxes.push(...placed.boxes);
+  labels.push(...placed.labels);
+  return { boxes, labels, height: placed.bottom + 4 };
 }
 
 /**

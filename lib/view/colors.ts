@@ -51,6 +51,10 @@ const {
   reddishPurple,
 } = okabeIto;
 
+const grey = "#888888";
+/** Areas of nothing: bytes that nobody uses. */
+const lightGrey = "#C8C8C8";
+
 // Lines on white and on black alike; yellow is for areas only.
 const cycle = Object.freeze([
   blue,
@@ -59,14 +63,16 @@ const cycle = Object.freeze([
   reddishPurple,
   orange,
   skyBlue,
-  "#888888",
+  grey,
 ]);
 
 /**
- * The colour of everything that has a fixed one, by name: the two sides of a
- * comparison, the kinds of figures, what bytes of memory hold, allocators,
- * receive strategies, releases and the states of a patch series. Names of
- * different groups may share a colour; they do not meet in one plot.
+ * The colour of everything that has a fixed one, by the name that it bears in
+ * plots: the only place that says which colour means what. Groups are things
+ * that meet in one plot; names of different groups may share a colour.
+ *
+ * Where two groups speak of one thing, it keeps its colour: a strategy and the
+ * release that brought it, a window and what limits a stream by it.
  *
  * @example
  * ```ts
@@ -78,48 +84,84 @@ const cycle = Object.freeze([
  * ```
  */
 export const colors: Readonly<Record<string, string>> = Object.freeze({
+  // Where a figure comes from.
   published: black,
   measured: black,
   simulated: blue,
+  "timed here": grey,
 
+  // How a simulated figure came about.
   exact: bluishGreen,
   priced: blue,
   fitted: reddishPurple,
   unexplained: vermillion,
 
+  // What the bytes of a packet hold.
   struct: skyBlue,
   headroom: yellow,
   header: orange,
   payload: bluishGreen,
   shared_info: reddishPurple,
-  unused: "#C8C8C8",
+  unused: lightGrey,
+  overhead: grey,
+  truesize: blue,
+  "share of a block": orange,
+  "the frame": grey,
 
+  // Buffers of a block, objects of a slab.
+  buffer: skyBlue,
+  "freed buffer": yellow,
+  "never cut": lightGrey,
+  "held by a caller": skyBlue,
+  "on the CPU's freelist": bluishGreen,
+  "on the slab's freelist": yellow,
+
+  // What work consists of.
+  allocation: blue,
+  free: vermillion,
+  "bulk allocation": skyBlue,
+  "bulk free": orange,
+  "NAPI's stack": bluishGreen,
+  "lists and locks": grey,
+  single: vermillion,
+  bulk: blue,
+
+  // Allocators.
   kmalloc: blue,
+  "kmalloc and page_pool": blue,
   page_frag_cache: vermillion,
+  "shared page_frag_cache": vermillion,
+  "a cache of their own": skyBlue,
   page_frag: bluishGreen,
+  skb_page_frag_refill: bluishGreen,
   page_pool: orange,
+  "page_pool for all": orange,
   page_alloc: reddishPurple,
+  "single pages": reddishPurple,
+  "order-3 blocks": blue,
+  "in use": grey,
+  vhost_net: blue,
   slub: blue,
   slab: bluishGreen,
   qmempool: vermillion,
 
-  skb_page_frag_refill: bluishGreen,
-  vhost_net: blue,
-
-  loopback: "#888888",
+  // Receive paths and strategies.
+  loopback: grey,
   veth: skyBlue,
   tun: orange,
   tap: orange,
+  "tap, non-blocking": orange,
+  "vhost-net": black,
   "virtio-mergeable": vermillion,
+  "virtio mergeable, 6.1": vermillion,
   "virtio-big": reddishPurple,
+  "virtio, a page each (2013)": reddishPurple,
   "virtio-small": bluishGreen,
+  "virtio small": bluishGreen,
   ixgbe: blue,
   "page-pool": orange,
-  "tap, non-blocking": orange,
-  "virtio small": bluishGreen,
-  "virtio mergeable, 6.1": vermillion,
-  "virtio, a page each (2013)": reddishPurple,
 
+  // virtio_net's receive buffers over the years.
   "whole page (3.12)": reddishPurple,
   "1,518 bytes (Nov 2013)": skyBlue,
   "1,536 bytes (3.13)": blue,
@@ -127,23 +169,52 @@ export const colors: Readonly<Record<string, string>> = Object.freeze({
   "hole counted (4.13)": black,
   "build_skb (6.8)": vermillion,
   "page_pool, small head": orange,
-  "page_pool, build_skb": "#888888",
+  "page_pool, build_skb": grey,
 
-  "3.12": "#888888",
-  "3.13": skyBlue,
-  "3.14": blue,
-  "net-next-2013-10": orange,
-  "4.3": reddishPurple,
+  // Releases.
+  "3.12": reddishPurple,
+  "net-next-2013-10": reddishPurple,
+  "2013 to 6.5": reddishPurple,
+  "3.13": blue,
+  "3.14": bluishGreen,
+  "4.3": skyBlue,
   "net-next-2015-10": skyBlue,
-  "6.1": bluishGreen,
+  "6.1": orange,
   "6.8": vermillion,
-  "6.12": blue,
+  "6.12": grey,
   "6.18": black,
 
-  base: "#888888",
+  // States of a patch series.
+  base: grey,
+  before: grey,
   v1: orange,
   v2: blue,
+  "v2 and later": blue,
   v3: bluishGreen,
+  series: blue,
+  "as posted": vermillion,
+  "flushed on every exit": blue,
+  "column 1": orange,
+  "column 2": vermillion,
+  "column 3": bluishGreen,
+  "TSO off": blue,
+  "TSO on": orange,
+
+  // TCP: windows, buffers and what limits a stream.
+  rcvbuf: skyBlue,
+  "rcvbuf / 2": skyBlue,
+  "tcp_rmem[2]": skyBlue,
+  window_clamp: grey,
+  rcv_ssthresh: vermillion,
+  window: bluishGreen,
+  "rwnd-limited": bluishGreen,
+  cwnd: reddishPurple,
+  "cwnd × MSS": reddishPurple,
+  "in flight": reddishPurple,
+  "cwnd-limited": reddishPurple,
+  sndbuf: grey,
+  "send queue": skyBlue,
+  "sndbuf-limited": orange,
   cubic: blue,
   reno: vermillion,
 });
@@ -153,9 +224,11 @@ export const colors: Readonly<Record<string, string>> = Object.freeze({
  * something that has none of its own.
  *
  * @param name The name, as in {@link colors}.
- * @param index Which of the unnamed things it is, counted from 0.
+ * @param index Which of the unnamed things it is, counted from 0; without it
+ * the name must be known.
  * @returns A CSS colour.
- * @throws {RangeError} Where `index` is no whole number from 0 up.
+ * @throws {RangeError} Where `index` is no whole number from 0 up, or is absent
+ * and the name has no colour.
  *
  * @example
  * ```ts
@@ -166,13 +239,22 @@ export const colors: Readonly<Record<string, string>> = Object.freeze({
  * assertEquals(colorOf("my own allocator", 0), okabeIto.blue);
  * ```
  */
-export function colorOf(name: string, index = 0): string {
-  if (!Number.isInteger(index) || index < 0) {
+export function colorOf(name: string, index?: number): string {
+  if (index !== undefined && (!Number.isInteger(index) || index < 0)) {
     throw new RangeError(
       `index is ${index}; a whole number from 0 up is needed`,
     );
   }
   if (Object.hasOwn(colors, name)) return colors[name]!;
+  if (index === undefined) {
+    throw new RangeError(
+      `name is ${
+        JSON.stringify(name)
+      }, which has no colour: lib/view/colors.ts names ${
+        Object.keys(colors).join(", ")
+      }`,
+    );
+  }
   return cycle[index % cycle.length]!;
 }
 

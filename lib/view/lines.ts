@@ -6,8 +6,8 @@
 
 import { colorOf, colors } from "./colors.ts";
 import type { Figure } from "./figure.ts";
-import { fontSize, plot, type PlotOptions } from "./plot.ts";
-import { textWidth } from "./text_width.ts";
+import { defaults, plot, type PlotOptions } from "./plot.ts";
+import { fontSize, textWidth, wrapText } from "./text_width.ts";
 
 /** A point: x and y in the units of the plot's axes. */
 export type Point = readonly [x: number, y: number];
@@ -38,7 +38,14 @@ export interface PlotLinesOptions extends Omit<PlotOptions, "marks"> {
 
 /** More points than this in a line cannot be seen, only paid for. */
 const mostPoints = 1000;
-const lineHeight = fontSize * 1.25;
+/** A line of a name, in px; Plot sets lines this far apart. */
+const lineHeight = fontSize * 1.15;
+/** Names wider than this take a second line, in px: the lines need the room more. */
+const widestName = 150;
+/** The piece of line before a name, which says the colour where a letter is too thin to, in px. */
+const sample = { gap: 8, length: 18 };
+/** From a line's end to its name, in px. */
+const beforeName = sample.gap + sample.length + 5;
 
 /**
  * Keeps the first, last, lowest and highest point of each of equal runs, so
@@ -64,9 +71,10 @@ function thin(points: readonly Point[]): readonly Point[] {
   return kept;
 }
 
-/** Moves wanted heights, in px, apart and into a range; keeps their order. */
+/** Moves names, by their middles and heights in px, apart and into a range; keeps their order. */
 function spread(
   wanted: readonly number[],
+  heights: readonly number[],
   top: number,
   bottom: number,
 ): number[] {
@@ -74,13 +82,13 @@ function spread(
   const placed = [...wanted];
   let least = top;
   for (const i of order) {
-    placed[i] = Math.max(placed[i]!, least);
-    least = placed[i]! + lineHeight;
+    placed[i] = Math.max(placed[i]!, least + heights[i]! / 2);
+    least = placed[i]! + heights[i]! / 2;
   }
   let most = bottom;
   for (const i of order.toReversed()) {
-    placed[i] = Math.min(placed[i]!, most);
-    most = placed[i]! - lineHeight;
+    placed[i] = Math.min(placed[i]!, most - heights[i]! / 2);
+    most = placed[i]! - heights[i]! / 2;
   }
   return placed;
 }
@@ -110,8 +118,8 @@ function checkPoints(name: string, points: readonly Point[]): void {
 }
 
 /**
- * Plots lines and writes each one's name at its right end, in its colour and
- * clear of the others, in place of a legend. Published points are rings over
+ * Plots lines and writes each one's name at its right end, behind a piece of it
+ * and clear of the others, in place of a legend. Published points are rings over
  * the line of the same colour; say what they are in the subtitle. Lines are
  * thinned to about 1,000 points; no peak is lost.
  *
@@ -155,17 +163,21 @@ export async function plotLines(options: PlotLinesOptions): Promise<Figure> {
     ...line,
     stroke: strokes[s]!,
     kept: thin(line.points),
+    name: wrapText(line.label, fontSize, widestName),
   }));
   const widest = Math.max(
-    ...lines.map(({ label }) => textWidth(label, fontSize)),
+    ...lines.flatMap(({ name }) =>
+      name.map((text) => textWidth(text, fontSize))
+    ),
   );
-  const height = rest.height ?? 360;
-  const marginTop = rest.marginTop ?? 28;
-  const marginBottom = rest.marginBottom ?? 40;
+  const height = rest.height ?? defaults.height;
+  const marginTop = rest.marginTop ?? defaults.marginTop;
+  const marginBottom = rest.marginBottom ?? defaults.marginBottom;
   return await plot({
-    marginRight: Math.ceil(widest) + 16,
+    marginRight: Math.ceil(widest) + beforeName + 4,
     ...rest,
-    y: { grid: true, ...rest.y },
+    x: { label: null, ...rest.x },
+    y: { label: null, grid: true, ...rest.y },
     height,
     marginTop,
     marginBottom,
@@ -202,38 +214,55 @@ export async function plotLines(options: PlotLinesOptions): Promise<Figure> {
           fill: "var(--plot-background)",
         })
       ),
-      Plot.text(
-        lines.map(({ label, kept, stroke }) => ({
-          label,
-          end: kept.at(-1)!,
-          stroke,
-        })),
-        {
-          x: ({ end }) => end[0],
-          y: ({ end }) => end[1],
-          text: "label",
-          fill: "stroke",
-          textAnchor: "start",
-          dx: 8,
-          // Names move apart once the scales are known.
-          render: (index, scales, values, dimensions, context, next) => {
-            const ys = spread(
-              [...index].map((i) => values.y![i]!),
-              marginTop,
-              height - marginBottom - 4,
+      Plot.text(lines, {
+        x: ({ kept }) => kept.at(-1)![0],
+        y: ({ kept }) => kept.at(-1)![1],
+        text: ({ name }) => name.join("\n"),
+        lineHeight: lineHeight / fontSize,
+        textAnchor: "start",
+        dx: beforeName,
+        // Names move apart once the scales are known.
+        render: (index, scales, values, dimensions, context, next) => {
+          const order = [...index];
+          const ys = spread(
+            order.map((i) => values.y![i]!),
+            order.map((i) => lines[i]!.name.length * lineHeight + 1),
+            marginTop - lineHeight / 2,
+            height - marginBottom,
+          );
+          const y = Float64Array.from(values.y!);
+          order.forEach((i, n) => y[i] = ys[n]!);
+          const group = next!(
+            index,
+            scales,
+            { ...values, y } as never,
+            dimensions,
+            context,
+          )!;
+          for (const i of order) {
+            const piece = context.document.createElementNS(
+              "http://www.w3.org/2000/svg",
+              "line",
             );
-            const y = Float64Array.from(values.y!);
-            [...index].forEach((i, n) => y[i] = ys[n]!);
-            return next!(
-              index,
-              scales,
-              { ...values, y } as never,
-              dimensions,
-              context,
-            );
-          },
+            const { label, stroke, dashed } = lines[i]!;
+            const attributes = {
+              "aria-label": label,
+              x1: values.x![i]! + sample.gap - beforeName,
+              x2: values.x![i]! + sample.gap + sample.length - beforeName,
+              y1: y[i]!,
+              y2: y[i]!,
+              stroke,
+              "stroke-width": 3,
+              ...(dashed ? { "stroke-dasharray": "6 3" } : {}),
+            };
+            for (const [attribute, value] of Object.entries(attributes)) {
+              piece.setAttribute(attribute, String(value));
+            }
+            group.append(piece);
+          }
+          return group;
         },
-      ),
+      }),
     ],
   });
 }

@@ -14,14 +14,19 @@ import {
   checkWidth,
   count,
   cut,
-  edge,
+  drawKey,
   type Label,
-  lineHeight,
   plotPixels,
 } from "./pixels.ts";
 import type { MemoryBlock, PieceKind } from "../net/packet_memory.ts";
-import { fontSize } from "./plot.ts";
-import { textWidth, wrapText } from "./text_width.ts";
+import {
+  boldness,
+  edge,
+  fontSize,
+  lineHeight,
+  textWidth,
+  wrapText,
+} from "./text_width.ts";
 
 /** How to draw memory. */
 export interface DrawMemoryOptions {
@@ -40,7 +45,6 @@ const kinds: readonly PieceKind[] = [
   "unused",
 ];
 const barHeight = 28;
-const swatch = 10;
 
 function check(blocks: readonly MemoryBlock[]): void {
   if (!Array.isArray(blocks)) {
@@ -112,7 +116,11 @@ function place(
   let y = 0;
   for (const block of blocks) {
     for (
-      const text of wrapText(heading(block), fontSize * 1.15, width - 2 * edge)
+      const text of wrapText(
+        heading(block),
+        fontSize * boldness,
+        width - 2 * edge,
+      )
     ) {
       labels.push({
         x: edge,
@@ -146,41 +154,12 @@ function place(
       } else aside.push({ text, fill });
     }
     y += barHeight + 4;
-    let x = edge;
-    for (const { text, fill } of aside) {
-      for (
-        const [i, line] of wrapText(
-          text,
-          fontSize,
-          width - 2 * edge - swatch - 4,
-        ).entries()
-      ) {
-        const needed = swatch + 4 + textWidth(line, fontSize);
-        if (i > 0 || (x > edge && x + needed > width - edge)) {
-          x = edge;
-          y += lineHeight;
-        }
-        if (i === 0) {
-          boxes.push({
-            x1: x,
-            x2: x + swatch,
-            y1: y + (lineHeight - swatch) / 2,
-            y2: y + (lineHeight + swatch) / 2,
-            fill,
-          });
-        }
-        labels.push({
-          x: x + swatch + 4,
-          y: y + lineHeight / 2,
-          text: line,
-          fill: "currentColor",
-          anchor: "start",
-          bold: false,
-        });
-        x += needed + 14;
-      }
+    if (aside.length > 0) {
+      const key = drawKey(aside, width, y);
+      boxes.push(...key.boxes);
+      labels.push(...key.labels);
+      y = key.bottom;
     }
-    if (aside.length > 0) y += lineHeight;
     y += 10;
   }
   return { boxes, labels, height: y };

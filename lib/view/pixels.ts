@@ -7,12 +7,9 @@
 // @ts-types="npm:@types/d3-format@3.0.4"
 import { format } from "d3-format";
 import type { Figure, FigureRow } from "./figure.ts";
+import { type KeyEntry, placeKey } from "./key.ts";
 import { plot } from "./plot.ts";
 
-/** Space between a drawing and its figure's edge, in px. */
-export const edge = 4;
-/** The height of a line of text, in px. */
-export const lineHeight = 18;
 /** Writes a whole number with its thousands apart. */
 export const count: (value: number) => string = format(",d");
 
@@ -49,6 +46,33 @@ export interface Box {
   readonly y2: number;
   /** A CSS colour. */
   readonly fill: string;
+}
+
+/** A key's entries as boxes and labels, and where it ends. */
+export function drawKey(
+  entries: readonly KeyEntry[],
+  width: number,
+  top: number,
+): { boxes: Box[]; labels: Label[]; bottom: number } {
+  const { swatches, texts, height } = placeKey(entries, width);
+  return {
+    boxes: swatches.map(({ x, middle, size, fill }) => ({
+      x1: x,
+      x2: x + size,
+      y1: top + middle - size / 2,
+      y2: top + middle + size / 2,
+      fill,
+    })),
+    labels: texts.map(({ x, middle, text }) => ({
+      x,
+      y: top + middle,
+      text,
+      fill: "currentColor",
+      anchor: "start",
+      bold: false,
+    })),
+    bottom: top + height,
+  };
 }
 
 /** Refuses a width that no drawing fits in. */

@@ -6,7 +6,15 @@
 
 import { Figure, type FigureRow } from "./figure.ts";
 import { loadRasteriser } from "./raster.ts";
-import { textWidth, wrapText } from "./text_width.ts";
+import { type KeyEntry, placeKey } from "./key.ts";
+import {
+  balanceText,
+  boldness,
+  edge,
+  fontFamily,
+  fontSize,
+  textWidth,
+} from "./text_width.ts";
 
 /** The Observable Plot module, as it is handed to a `marks` function. */
 export type PlotModule = typeof import("@observablehq/plot");
@@ -29,6 +37,8 @@ export interface PlotOptions extends
   readonly title: string;
   /** A second line, for conditions and for what the marks mean. */
   readonly subtitle?: string | undefined;
+  /** What colours stand for, where marks cannot be labelled: drawn below the subtitle. */
+  readonly key?: readonly KeyEntry[] | undefined;
   /** One line about the plot for terminals; the subtitle by default. */
   readonly text?: string | undefined;
   /** The data behind the marks, for the figure's CSV, JSON and Markdown forms. */
@@ -39,24 +49,18 @@ export interface PlotOptions extends
     | ((plot: PlotModule) => readonly PlotMark[]);
 }
 
-/** The font of every text in a figure. */
-export const fontFamily = "DejaVu Sans, sans-serif";
-/** The size of every text in a figure except its title, in px. */
-export const fontSize = 12;
-
-const defaults = {
+/** Sizes of a plot in px, where none are given. */
+export const defaults = {
   width: 640,
-  height: 360,
-  marginLeft: 60,
+  height: 380,
+  marginLeft: 66,
   marginRight: 20,
-  marginTop: 28,
-  marginBottom: 40,
-};
-const titleSize = 15;
-/** How much wider the bold cut is, at most. */
-const boldness = 1.15;
-/** Space between a figure's edge and its title, in px. */
-const edge = 4;
+  marginTop: 34,
+  marginBottom: 46,
+} as const;
+const titleSize = 17;
+/** Between the subtitle and a key, in px. */
+const keyGap = 4;
 
 /** The little of the DOM that is used; jsdom comes without types of its own. */
 interface SvgElement {
@@ -161,8 +165,15 @@ function normaliseIds(svg: string): string {
  * ```
  */
 export async function plot(options: PlotOptions): Promise<Figure> {
-  const { title, subtitle = "", text = subtitle, marks, data, ...rest } =
-    options;
+  const {
+    title,
+    subtitle = "",
+    text = subtitle,
+    key = [],
+    marks,
+    data,
+    ...rest
+  } = options;
   if (typeof title !== "string") {
     throw new TypeError(`title is ${String(title)}; a string is needed`);
   }
@@ -205,36 +216,67 @@ export async function plot(options: PlotOptions): Promise<Figure> {
   const width = Number(made.getAttribute("width"));
   const body = Number(made.getAttribute("height"));
   const lines = [
-    ...wrapText(title, titleSize * boldness, width - 2 * edge).map((line) => ({
+    ...balanceText(title, titleSize * boldness, width - 2 * edge).map((
+      line,
+    ) => ({
       line,
       size: titleSize,
       weight: "bold",
     })),
-    ...wrapText(subtitle, fontSize, width - 2 * edge).map((line) => ({
+    ...balanceText(subtitle, fontSize, width - 2 * edge).map((line) => ({
       line,
       size: fontSize,
       weight: "normal",
     })),
   ];
+  const placed = placeKey(key, width);
   const head =
-    lines.reduce((sum, { size }) => sum + Math.ceil(size * 1.35), 0) + 8;
+    lines.reduce((sum, { size }) => sum + Math.ceil(size * 1.35), 0) +
+    placed.height + (key.length > 0 ? keyGap : 0) + 8;
+  const draw = (
+    name: string,
+    attributes: Readonly<Record<string, string | number>>,
+    words?: string,
+  ): void => {
+    const node = window.document.createElementNS(svgNamespace, name);
+    for (const [attribute, value] of Object.entries(attributes)) {
+      node.setAttribute(attribute, String(value));
+    }
+    if (words !== undefined) node.textContent = words;
+    made.append(node);
+  };
   let y = -head;
   for (const { line, size, weight } of lines) {
     y += Math.ceil(size * 1.35);
-    const node = window.document.createElementNS(svgNamespace, "text");
-    const attributes = {
+    draw("text", {
       x: edge,
       y: y - 1,
       "font-size": size,
       "font-weight": weight,
       "text-anchor": "start",
       fill: "currentColor",
-    };
-    for (const [name, value] of Object.entries(attributes)) {
-      node.setAttribute(name, String(value));
-    }
-    node.textContent = line;
-    made.append(node);
+    }, line);
+  }
+  y += keyGap;
+  for (const { x, middle, size, fill } of placed.swatches) {
+    draw("rect", {
+      x,
+      y: y + middle - size / 2,
+      width: size,
+      height: size,
+      fill,
+      stroke: "currentColor",
+      "stroke-width": 0.5,
+    });
+  }
+  for (const { x, middle, text } of placed.texts) {
+    draw("text", {
+      x,
+      y: y + middle,
+      dy: "0.32em",
+      "text-anchor": "start",
+      fill: "currentColor",
+    }, text);
   }
   // Above the plot, in negative coordinates: nothing in it has to move.
   made.setAttribute("viewBox", `0 ${-head} ${width} ${body + head}`);

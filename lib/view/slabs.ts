@@ -5,16 +5,16 @@
  */
 
 import type { SlabView } from "../mm/slub_view.ts";
-import { okabeIto } from "./colors.ts";
+import { colorOf } from "./colors.ts";
 import type { Figure } from "./figure.ts";
 import {
   type Box,
   checkWidth,
-  edge,
+  drawKey,
   type Label,
-  lineHeight,
   plotPixels,
 } from "./pixels.ts";
+import { edge, fontSize, lineHeight, textWidth } from "./text_width.ts";
 
 /** Some moments of a cache, to be drawn below each other. */
 export interface SlabsMoment {
@@ -32,21 +32,15 @@ export interface DrawSlabsOptions {
   readonly width?: number | undefined;
 }
 
-const FILL = {
-  held: okabeIto.skyBlue,
-  cpu: okabeIto.bluishGreen,
-  own: okabeIto.yellow,
+const STATES = {
+  held: "held by a caller",
+  cpu: "on the CPU's freelist",
+  own: "on the slab's freelist",
 } as const;
-
-const LEGEND = [
-  ["held", "held by a caller"],
-  ["cpu", "on the CPU's freelist"],
-  ["own", "on the slab's freelist"],
-] as const;
 
 const BAR = 14;
 
-function slotState(view: SlabView, slot: number): keyof typeof FILL {
+function slotState(view: SlabView, slot: number): keyof typeof STATES {
   if (view.held[slot]) return "held";
   return view.cpuFreelist.includes(slot) ? "cpu" : "own";
 }
@@ -99,7 +93,11 @@ export async function drawSlabs(
     1,
     ...moments.flatMap(({ slabs }) => slabs.map(({ held }) => held.length)),
   );
-  const names = 110;
+  const names = 12 + Math.max(
+    ...moments.flatMap(({ slabs }) =>
+      slabs.map(({ place }) => textWidth(place, fontSize))
+    ),
+  );
   const slotWidth = (width - 2 * edge - names) / slots;
   const boxes: Box[] = [];
   const labels: Label[] = [];
@@ -130,30 +128,25 @@ export async function drawSlabs(
           x2: x1 + slotWidth,
           y1: y,
           y2: y + BAR,
-          fill: FILL[slotState(view, slot)],
+          fill: colorOf(STATES[slotState(view, slot)]),
         });
       });
       y += BAR + 4;
     }
     y += 8;
   }
-  LEGEND.forEach(([state, text], i) => {
-    const x = edge + i * 170;
-    boxes.push({ x1: x, x2: x + 10, y1: y + 4, y2: y + 14, fill: FILL[state] });
-    labels.push({
-      x: x + 15,
-      y: y + 9,
-      text,
-      fill: "currentColor",
-      anchor: "start",
-      bold: false,
-    });
-  });
+  const key = drawKey(
+    Object.values(STATES).map((text) => ({ text, fill: colorOf(text) })),
+    width,
+    y,
+  );
+  boxes.push(...key.boxes);
+  labels.push(...key.labels);
   return await plotPixels(
     title,
     slabsText(moments),
     width,
-    y + lineHeight + edge,
+    key.bottom + edge,
     boxes,
     labels,
     moments.flatMap(({ label, slabs }) =>

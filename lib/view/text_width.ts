@@ -4,6 +4,21 @@
  * @module
  */
 
+/** The font of every text in a figure. */
+export const fontFamily = "DejaVu Sans, sans-serif";
+/**
+ * The size of every text in a figure except its title, in px: in a window of 640 px a notebook's page leaves
+ * 498 px to a figure of 640, and this is then 11 px.
+ */
+export const fontSize = 14.2;
+
+/** How much wider the bold cut is, at most. */
+export const boldness = 1.15;
+/** Space between a figure's edge and what is in it, in px. */
+export const edge = 4;
+/** The height of a line of text, in px. */
+export const lineHeight: number = Math.ceil(fontSize * 1.5);
+
 // Advance widths of DejaVu Sans in 1/1000 of the font size, for U+0020 to U+007E.
 // It is one of the widest sans-serif fonts, so a browser without it needs less.
 // deno-fmt-ignore
@@ -46,6 +61,31 @@ export function wrapText(text: string, size: number, width: number): string[] {
     if (last !== undefined && textWidth(`${last} ${word}`, size) <= width) {
       lines[lines.length - 1] = `${last} ${word}`;
     } else lines.push(word);
+  }
+  return lines;
+}
+
+/**
+ * Breaks a text into as few lines as {@link wrapText}, and these into equal
+ * parts as far as words allow: no word is left alone on the last line.
+ *
+ * @param text The text.
+ * @param size The font size in px.
+ * @param width The most that a line may take in px.
+ * @returns The lines; none for an empty text.
+ */
+export function balanceText(
+  text: string,
+  size: number,
+  width: number,
+): string[] {
+  let lines = wrapText(text, size, width);
+  for (let narrower = width - size; narrower > 0; narrower -= size) {
+    const tried = wrapText(text, size, narrower);
+    const fits = tried.length === lines.length &&
+      tried.every((line) => textWidth(line, size) <= narrower);
+    if (!fits) break;
+    lines = tried;
   }
   return lines;
 }

@@ -8,8 +8,10 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import type { Figure } from "../../lib/view/figure.ts";
-import { plot } from "../../lib/view/plot.ts";
+import { defaults, plot } from "../../lib/view/plot.ts";
 import { plotLines } from "../../lib/view/lines.ts";
+import { colors, okabeIto } from "../../lib/view/colors.ts";
+import { fontSize, lineHeight } from "../../lib/view/text_width.ts";
 import { textBoxes, textFaults } from "./svg_texts.ts";
 
 const long =
@@ -187,7 +189,7 @@ Deno.test("a long line is thinned and keeps its peak", async () => {
     Number(pair.split(",")[1])
   );
   assert(heights.length <= 1000);
-  assertEquals(Math.min(...heights), 28);
+  assertEquals(Math.min(...heights), defaults.marginTop);
 });
 
 Deno.test("lines that cannot be drawn are refused", async () => {
@@ -231,4 +233,51 @@ Deno.test("a figure gives the data behind it as CSV, JSON and Markdown", async (
   assertEquals(lines[4], "| a, b | line | 1 | 2 |");
   const bare = await plot({ title: "Bare", marks: (Plot) => [Plot.frame()] });
   assertEquals([bare.toCSV(), bare.toMarkdown()], ["\r\n", "**Bare**\n"]);
+});
+
+Deno.test("a long name takes two lines, and a piece of each line stands before its name in its colour", async () => {
+  const long = "a name much too long for one line";
+  const figure = await plotLines({
+    title: "T",
+    series: [
+      { label: long, points: [[0, 1], [1, 1]], dashed: true },
+      { label: "veth", points: [[0, 1], [1, 1]] },
+    ],
+  });
+  assertEquals(textFaults(figure.svg()), []);
+  const name = textBoxes(figure.svg()).texts.find(({ text }) =>
+    text.startsWith("a name")
+  )!;
+  assert(name.bottom - name.top > 1.9 * fontSize);
+  const pieces = [
+    ...figure.svg().matchAll(/<line aria-label="([^"]+)"[^>]*>/g),
+  ].map(([piece, label]) => [
+    label,
+    /stroke="([^"]+)"/.exec(piece)![1],
+    piece.includes("dasharray"),
+  ]);
+  assertEquals(pieces, [
+    [long, okabeIto.blue, true],
+    ["veth", colors.veth, false],
+  ]);
+});
+
+Deno.test("a key stands below the subtitle, in rows, and is no part of the plot", async () => {
+  const names = ["allocation", "free", "bulk allocation", "bulk free", "held"];
+  const entries = names.flatMap((text) => [
+    { text, fill: okabeIto.blue },
+    { text: `${text} again`, fill: "#888888" },
+  ]);
+  const marks = () => [];
+  const figure = await plot({ title: "T", key: entries, marks });
+  assertEquals(textFaults(figure.svg()), []);
+  const rows = new Set(
+    textBoxes(figure.svg()).texts.filter(({ text }) => text !== "T").map((
+      { top },
+    ) => top),
+  );
+  assertEquals(figure.svg().match(/<rect /g)?.length, entries.length);
+  const bare = await plot({ title: "T", marks });
+  assert(rows.size > 1);
+  assertEquals(figure.height - bare.height, rows.size * lineHeight + 4);
 });

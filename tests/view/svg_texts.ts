@@ -20,6 +20,7 @@ interface Node {
   readonly parentElement: Node | null;
   readonly textContent: string;
   getAttribute(name: string): string | null;
+  querySelectorAll(selector: string): Iterable<Node>;
 }
 
 function inherited(node: Node | null, name: string): string | undefined {
@@ -49,15 +50,22 @@ export function textBoxes(svg: string): { view: TextBox; texts: TextBox[] } {
       }
       const size = Number(inherited(node, "font-size"));
       const bold = inherited(node, "font-weight") === "bold" ? 1.12 : 1;
-      const wide = textWidth(node.textContent, size) * bold;
+      // The lines of a text of several stand around its place.
+      const lines = [...node.querySelectorAll("tspan")];
+      const wide = Math.max(
+        ...(lines.length === 0 ? [node] : lines).map(({ textContent }) =>
+          textWidth(textContent, size) * bold
+        ),
+      );
+      const height = size + Math.max(0, lines.length - 1) * size * 1.15;
       const anchor = inherited(node, "text-anchor");
       left -= anchor === "middle" ? wide / 2 : anchor === "end" ? wide : 0;
       return {
         text: node.textContent,
         left,
         right: left + wide,
-        top: middle - size / 2,
-        bottom: middle + size / 2,
+        top: middle - height / 2,
+        bottom: middle + height / 2,
       };
     },
   );
