@@ -405,6 +405,25 @@ export {
   type SocketFillOptions,
 } from "./lib/experiments/socket_fill.ts";
 
+export {
+  type BandedCell,
+  type BandReport,
+  checkBands,
+  type ErrorBand,
+} from "./lib/threads/bands.ts";
+export {
+  type DrawnFigure,
+  type ReproducedThread,
+  reproduceThreads,
+  type ReproduceThreadsOptions,
+} from "./lib/threads/reproduce_threads.ts";
+export type { ThreadFigure } from "./lib/threads/figures.ts";
+export type {
+  OutcomeOf,
+  PlannedRun,
+  RunOptions,
+  ThreadPlan,
+} from "./lib/threads/plan.ts";
 export { threads } from "./lib/threads/mod.ts";
 export type {
   FittedConstant,
@@ -747,11 +766,13 @@ export {
 export { explain, type ExplainOptions } from "./lib/host/explain.ts";
 export type { ExplainPacket } from "./lib/host/explain_packet.ts";
 export type { SocketNumbers, SocketState } from "./lib/host/explain_socket.ts";
+export type { CollapseWork } from "./lib/host/explain_collapse.ts";
 export type { CounterSign } from "./lib/host/explain_counters.ts";
 export type { Suggestion } from "./lib/host/explain_suggest.ts";
 export {
   Explanation,
   type ExplanationData,
+  type ExplanationKinds,
   type WindowExplanation,
 } from "./lib/host/explanation.ts";
 export { WhatIf, whatIf, type WhatIfOptions } from "./lib/host/what_if.ts";

@@ -1,4 +1,4 @@
-/** Where sweeps and merges write, and in which form. */
+/** Where tasks write, and in which form sweeps and merges do. */
 
 import { extname, resolve } from "node:path";
 import type { SweepResult } from "../mod.ts";

@@ -12,30 +12,18 @@ import {
   jupyterEnvironment,
   nbconvert,
   NotebookServer,
-  program,
   SKIPPED,
+  withBrowser,
 } from "./jupyter/jupyter_support.ts";
-import { measureClassic, measurePage } from "./jupyter/page_support.ts";
+import {
+  measureClassic,
+  measurePage,
+  OUTPUTS,
+} from "./jupyter/page_support.ts";
 import { allNotebooks, nameOf, withFolder } from "./jupyter/support.ts";
 
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 640, height: 900 };
-
-/** Opens a browser for as long as `use` takes. */
-async function withBrowser(
-  use: (browser: Browser) => Promise<void>,
-): Promise<void> {
-  // Only where it is used: the package is large.
-  const { chromium } = await import("playwright-core");
-  const browser = await chromium.launch({
-    executablePath: program("chromium"),
-  });
-  try {
-    await use(browser);
-  } finally {
-    await browser.close();
-  }
-}
 
 /** The displays of a notebook that are drawings, and how many tables there are. */
 async function expectedOutputs(
@@ -73,7 +61,7 @@ async function checkPage(page: Page, theme: string, expected: {
 }): Promise<void> {
   for (const viewport of [WIDE, NARROW]) {
     await page.setViewportSize(viewport);
-    const report = await page.evaluate(measurePage);
+    const report = await page.evaluate(measurePage, OUTPUTS);
     const where = `${theme}, ${viewport.width} px`;
     // A wide table may scroll on a narrow page; a drawing must fit.
     const faults = report.faults.filter((fault) =>
@@ -112,7 +100,7 @@ Deno.test({
           <svg width="10" height="0"></svg>
           <img style="display:none">
         </div>`);
-      const { faults } = await page.evaluate(measurePage);
+      const { faults } = await page.evaluate(measurePage, OUTPUTS);
       const found = [
         "10 by 0 px",
         '"cut off" is cut',

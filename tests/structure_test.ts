@@ -16,9 +16,9 @@ const ORDER = [
   "releases",
   "patches",
   "experiments",
-  "threads",
   "host",
   "view",
+  "threads",
   "sweep",
 ];
 

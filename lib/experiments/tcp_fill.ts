@@ -5,19 +5,14 @@
  */
 
 import type { Kernel } from "../kernel.ts";
-import { Link } from "../path/link.ts";
-import { Packets } from "../path/packets.ts";
-import type { ReadingFlow } from "../path/reading_flow.ts";
-import { ReceivingHost } from "../path/receiving_host.ts";
-import { type FlowState, SendingHost } from "../path/sending_host.ts";
 import { flag, optionsObject, whole } from "../sim/check.ts";
-import { EventQueue } from "../sim/event_queue.ts";
 import type { TcpCounters } from "../tcp/counters.ts";
 import { FRAG_BLOCK } from "../tcp/frag_blocks.ts";
-import { TcpMemory } from "../tcp/memory.ts";
 import type { StreamSysctl } from "./netperf_options.ts";
 import { type StreamSetup, streamSetup } from "./netperf_setup.ts";
-import { receiverOptions, senderOptions } from "./stream_sockets.ts";
+import { type FillPace, FillRun, type TcpFillRow } from "./tcp_fill_run.ts";
+
+export type { TcpFillRow } from "./tcp_fill_run.ts";
 
 /** A sender that writes a little at a time, and a socket that nobody reads. */
 export interface TcpFillOptions {
@@ -63,26 +58,6 @@ export interface TcpFillOptions {
   readonly fragOffset?: number | undefined;
   /** Bytes of reads that follow the fill, one after the other; none if absent. */
   readonly reads?: readonly number[] | undefined;
-}
-
-/** The receiving socket at one moment. */
-export interface TcpFillRow {
-  /** Bytes that wait to be read (FIONREAD). */
-  readonly queued: number;
-  /** `sk_rmem_alloc`, bytes. */
-  readonly rmemAlloc: number;
-  /** `sk_rcvbuf`, bytes. */
-  readonly rcvbuf: number;
-  /** `tcpi_rcv_wnd`: the window last advertised, bytes. */
-  readonly rcvWnd: number;
-  /** `tcpi_rcv_ssthresh`, bytes. */
-  readonly rcvSsthresh: number;
-  /** `sk_forward_alloc`, bytes. */
-  readonly forwardAlloc: number;
-  /** `sk_backlog.len`, bytes. */
-  readonly backlog: number;
-  /** Data segments received. */
-  readonly segments: number;
 }
 
 /** A filled socket. */
@@ -132,18 +107,11 @@ const KEYS: readonly string[] = [
   "fragOffset",
   "reads",
 ];
-/** When nothing more is to come, ns: longer than a delayed ACK or a first probe. */
-const SETTLE = 60e6;
 
-interface Pace {
-  readonly paced: boolean;
+/** How the application behaves, and for how long. */
+export interface FillPlan extends FillPace {
   readonly writes: number;
   readonly stalls: number;
-  readonly patience: number;
-  readonly gap: number;
-  readonly jiffy: number;
-  readonly phase: number;
-  readonly fragOffset: number;
   readonly reads: readonly number[];
 }
 
@@ -158,7 +126,8 @@ function milliseconds(name: string, value: number | undefined, absent: number) {
   return ms * 1e6;
 }
 
-function fillSetup(options: TcpFillOptions): [StreamSetup, Pace] {
+/** Checks a fill's options and fills in the defaults. */
+export function fillSetup(options: TcpFillOptions): [StreamSetup, FillPlan] {
   optionsObject(options, "tcpFill");
   for (const key of Object.keys(options)) {
     if (!KEYS.includes(key)) {
@@ -207,170 +176,6 @@ function fillSetup(options: TcpFillOptions): [StreamSetup, Pace] {
   return [setup, pace];
 }
 
-class Fill {
-  readonly #setup: StreamSetup;
-  readonly #pace: Pace;
-  readonly #events = new EventQueue();
-  readonly #sender: SendingHost;
-  readonly #receiver: ReceivingHost;
-  readonly #writer: FlowState;
-  readonly #reader: ReadingFlow;
-
-  constructor(setup: StreamSetup, pace: Pace) {
-    this.#setup = setup;
-    this.#pace = pace;
-    const packets = new Packets();
-    const events = this.#events;
-    this.#sender = new SendingHost(
-      events,
-      packets,
-      setup.sender,
-      "whole",
-      false,
-    );
-    this.#receiver = new ReceivingHost(events, packets, {
-      kernel: setup.receiver,
-      path: null,
-      splits: !setup.tso,
-      sg: setup.sg,
-      gro: setup.gro && setup.path === "veth",
-      ring: setup.ring,
-      prices: setup.receiverHost,
-    });
-    const link = {
-      delay: setup.delay / 2,
-      limit: Infinity,
-      jitter: 0,
-      loss: 0,
-      reorder: 0,
-      rate: Infinity,
-      queue: Infinity,
-      lossEvery: Infinity,
-      local: true,
-      random: () => 0,
-    };
-    this.#sender.connect(new Link(events, packets, this.#receiver, link));
-    this.#receiver.connect(new Link(events, packets, this.#sender, link));
-    const memory = new TcpMemory(setup.tcpMem, setup.kernel.build.pageSize);
-    const options = receiverOptions(setup, memory);
-    this.#writer = this.#sender.open(
-      senderOptions(setup, options, memory),
-      setup.write,
-      0,
-      0,
-      true,
-    );
-    const tx = this.#writer.tcp.sk;
-    this.#reader = this.#receiver.accept(options, 0, tx.sndbuf);
-    const rx = this.#reader.tcp.sk;
-    rx.handshakeRtt = setup.delay;
-    rx.jiffy = pace.jiffy;
-    tx.jiffy = pace.jiffy;
-    rx.sharedAbove = 0;
-    tx.lastTsecr = 0;
-    tx.fragOffset = pace.fragOffset;
-    tx.fragStart = -pace.fragOffset;
-    this.#sender.onAcked = (_, una) => rx.sharedAbove = una;
-  }
-
-  #row(): TcpFillRow {
-    const { tcp } = this.#reader;
-    const { sk } = tcp;
-    return {
-      queued: tcp.unread,
-      rmemAlloc: sk.rmemAlloc,
-      rcvbuf: sk.rcvbuf,
-      rcvWnd: sk.rcvWnd,
-      rcvSsthresh: sk.rcvSsthresh,
-      forwardAlloc: sk.forwardAlloc,
-      backlog: sk.backlogLen,
-      segments: sk.counters.InSegs,
-    };
-  }
-
-  run(): TcpFill {
-    const { duration, write } = this.#setup;
-    const { paced, writes: most, stalls, gap, jiffy, phase } = this.#pace;
-    const events = this.#events;
-    events.run(jiffy + phase);
-    const first = events.now;
-    const rows = [this.#row()];
-    const increments: number[] = [];
-    let written = 0;
-    let writes = 0;
-    let stalled = 0;
-    let inTime = true;
-    while (writes < most && stalled < stalls) {
-      inTime = events.now - first < duration;
-      if (!inTime) break;
-      const taken = this.#write(write);
-      writes++;
-      written += taken;
-      if (!paced) events.run(events.now + gap);
-      if (taken < write || paced && !this.#wait(written)) stalled++;
-      const row = this.#row();
-      increments.push(row.rmemAlloc - rows[rows.length - 1]!.rmemAlloc);
-      rows.push(row);
-      if (paced) events.run(events.now + gap);
-    }
-    events.run(events.now + SETTLE);
-    const end = this.#row();
-    rows.push(end);
-    const { counters: receiver } = this.#reader.tcp.sk;
-    const { sk } = this.#writer.tcp;
-    const result = {
-      rows,
-      increments,
-      writes,
-      written,
-      stoppedByTime: !inTime,
-      end,
-      wmemQueued: sk.wmemQueued,
-      receiver: { ...receiver },
-      sender: { ...sk.counters },
-    };
-    return { ...result, drain: this.#drain() };
-  }
-
-  // A write that finds the send buffer full sleeps for room, as long as patience lasts.
-  #write(bytes: number): number {
-    const events = this.#events;
-    const until = events.now + this.#pace.patience;
-    let taken = this.#sender.writeNow(events.now, this.#writer, bytes);
-    while (taken < bytes && events.nextAt <= until) {
-      events.run(events.nextAt);
-      if (this.#writer.tcp.sk.nospace) continue;
-      taken += this.#sender.writeNow(events.now, this.#writer, bytes - taken);
-    }
-    return taken;
-  }
-
-  // Until the receiver has `bytes`, or patience ends.
-  #wait(bytes: number): boolean {
-    const events = this.#events;
-    const { tcp } = this.#reader;
-    const until = events.now + this.#pace.patience;
-    while (tcp.sk.rcvNxt < bytes) {
-      const next = events.nextAt;
-      if (next > until) {
-        events.run(until);
-        return false;
-      }
-      events.run(next);
-    }
-    return true;
-  }
-
-  #drain(): TcpFillRow[] {
-    const events = this.#events;
-    return this.#pace.reads.map((bytes) => {
-      this.#receiver.readNow(events.now, this.#reader, bytes);
-      events.run(events.now + SETTLE);
-      return this.#row();
-    });
-  }
-}
-
 /**
  * Fills a TCP socket that nobody reads, one write at a time, as a test program over loopback or veth does.
  *
@@ -397,5 +202,35 @@ class Fill {
  * ```
  */
 export function tcpFill(options: TcpFillOptions): TcpFill {
-  return new Fill(...fillSetup(options)).run();
+  const [setup, plan] = fillSetup(options);
+  const run = new FillRun(setup, plan);
+  const rows = [run.row()];
+  let inTime = true;
+  while (run.writes < plan.writes && run.stalled < plan.stalls) {
+    inTime = run.rest() < setup.duration;
+    if (!inTime) break;
+    run.write();
+    rows.push(run.row());
+  }
+  run.settle();
+  const end = run.row();
+  const increments = rows.slice(1).map(({ rmemAlloc }, i) =>
+    rmemAlloc - rows[i]!.rmemAlloc
+  );
+  rows.push(end);
+  return {
+    rows,
+    increments,
+    writes: run.writes,
+    written: run.written,
+    stoppedByTime: !inTime,
+    end,
+    wmemQueued: run.sender.wmemQueued,
+    receiver: { ...run.receiver.counters },
+    sender: { ...run.sender.counters },
+    drain: plan.reads.map((bytes) => {
+      run.read(bytes);
+      return run.row();
+    }),
+  };
 }

@@ -10,10 +10,12 @@ import { sizes } from "../tcp/initial_buffers.ts";
 import { winFromSpace } from "../tcp/space.ts";
 import { windowCap } from "../tcp/window_cap.ts";
 import type { HostCounters } from "./counters.ts";
+import { collapseWork } from "./explain_collapse.ts";
 import { type CounterSign, counterSigns } from "./explain_counters.ts";
 import {
   type ExplainPacket,
   growCharge,
+  isLocal,
   packetCharge,
 } from "./explain_packet.ts";
 import {
@@ -22,13 +24,18 @@ import {
   socketState,
 } from "./explain_socket.ts";
 import {
+  localSuggestions,
   type Suggestion,
   tcpSuggestions,
   udpSuggestions,
 } from "./explain_suggest.ts";
 import { tcpRoom } from "./explain_tcp.ts";
 import { udpRoom } from "./explain_udp.ts";
-import { Explanation, type WindowExplanation } from "./explanation.ts";
+import {
+  Explanation,
+  type ExplanationKinds,
+  type WindowExplanation,
+} from "./explanation.ts";
 import type { SsSocket } from "./ss.ts";
 
 /** What is known beside the socket. */
@@ -55,6 +62,10 @@ const KEYS: readonly string[] = [
   "mtu",
   "ip",
   "napiFrags",
+  "locked",
+  "tso",
+  "sg",
+  "gro",
   "protocol",
   "sysctl",
   "rttMs",
@@ -62,6 +73,15 @@ const KEYS: readonly string[] = [
   "counters",
   "suggest",
 ];
+
+/** Every figure follows from the mechanism, or was given. */
+const EXACT: ExplanationKinds = {
+  charge: "exact",
+  payload: "exact",
+  packets: "exact",
+  window: "exact",
+  collapse: "exact",
+};
 
 function positive(name: string, value: number | undefined): void {
   if (value === undefined) return;
@@ -145,11 +165,6 @@ function explainTcp(
   charge: number,
   signs: CounterSign[],
 ): Explanation {
-  if (options.path === "loopback" || options.path === "veth") {
-    throw new RangeError(
-      `explain(): path "${options.path}" hands the sender's own skbs to a TCP receiver, and what merges hangs on what the sender still holds; tcpFill() simulates both ends`,
-    );
-  }
   const sysctl = options.sysctl ?? {};
   const rttMs = options.rttMs ?? state.rttMs;
   const grown = options.kernel.tcp.space === "scaling_ratio"
@@ -165,8 +180,11 @@ function explainTcp(
     value !== undefined && value > 0 &&
     !name.endsWith("ZeroWindowAdv")
   );
+  const prunes = signalled || room.until === "prune";
   const suggestions: Suggestion[] = options.suggest === false
     ? []
+    : isLocal(options, "tcp")
+    ? localSuggestions(options, sysctl)
     : tcpSuggestions({
       packet: options,
       charge,
@@ -174,7 +192,7 @@ function explainTcp(
       rttMs: rttMs === undefined || rttMs === 0 ? 10 : rttMs,
       rmemMax: target !== undefined && target > most ? target : undefined,
       capped: capped || charge > 2 * options.size,
-      prunes: signalled || room.until === "prune",
+      prunes,
       rcvbuf: state.rcvbuf,
     });
   return new Explanation({
@@ -183,9 +201,14 @@ function explainTcp(
     charge,
     payload: state.unread ?? 0,
     packets: room.packets,
+    range: room.range,
+    bytes: room.bytes,
     until: room.until,
     rmemAlloc: room.rmemAlloc,
+    kinds: { ...EXACT, packets: room.kind },
+    note: room.note,
     window,
+    collapse: prunes ? collapseWork(options, state.rcvbuf, sysctl) : undefined,
     rttMs,
     signs,
     suggestions,
@@ -196,8 +219,11 @@ function explainTcp(
  * Explains a socket: what its memory holds, how many more packets it takes, where its window stops and why, which
  * counters tell of it, and what suggested changes would do, each simulated.
  *
- * TCP: the packets that come are taken to be alike and none is read. What is queued already cannot be seen in detail;
- * it is one lump of the printed charge that nothing merges with. UDP: the count is that of the kernel's own rule, from
+ * TCP: the packets that come are taken to be alike and none is read. Over loopback and veth `size` is that of the sender's
+ * writes: a past that prints the same values is simulated and followed to its end, so that `packets` is exact, or, where
+ * it hangs on what no socket prints, fitted and with a `range`. Where there is no such past, and on other paths, what is
+ * queued cannot be seen in detail; it is one lump of the printed charge that nothing merges with, and `packets` is an
+ * estimate, marked `unexplained`. UDP: the count is that of the kernel's own rule, from
  * the printed charge on.
  *
  * @param socket A socket of {@linkcode readSs}, or {@linkcode SocketNumbers}.
@@ -217,6 +243,26 @@ function explainTcp(
  * `).sockets;
  * const why = explain(socket!, { kernel: kernel("6.18"), path: "loopback", size: 1000 });
  * assertEquals([why.charge, why.packets, why.until], [2304, 1, "drop"]);
+ * ```
+ *
+ * @example How many more writes over veth until the window closes?
+ * ```ts
+ * import { explain, kernel, readSs } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const [socket] = readSs(`Netid State Recv-Q Send-Q Local Address:Port Peer Address:Port
+ * tcp ESTAB 32768 0 10.0.0.2:45003 10.0.0.1:40000
+ * \t skmem:(r33600,rb131072,t0,tb87040,f3264,w0,o0,bl0,d0) cubic wscale:7,7 rcv_ssthresh:94287 rcv_wnd:80768
+ * `).sockets;
+ * const why = explain(socket!, {
+ *   kernel: kernel("6.18"),
+ *   path: "veth",
+ *   size: 4096,
+ *   sysctl: { tcp_rmem: [4096, 131072, 6291456] },
+ *   suggest: false,
+ * });
+ * assertEquals([why.packets, why.until], [22, "zero window"]);
+ * assertEquals([why.bytes, why.kinds.packets], [91520, "exact"]);
  * ```
  *
  * @example A window frozen at 1 MiB
@@ -250,12 +296,13 @@ export function explain(
   positive("rttMs", options.rttMs);
   positive("rateMbit", options.rateMbit);
   const state = socketState(socket, options.protocol);
-  const charge = packetCharge(options, state.protocol);
+  const charge = packetCharge(options, state.protocol, options.sysctl);
   const signs = counterSigns(state.protocol, options.counters);
   if (state.protocol === "tcp") {
     return explainTcp(state, options, charge, signs);
   }
   const room = udpRoom(options, state);
+  const alike = state.unread !== undefined || state.rmemAlloc % charge === 0;
   return new Explanation({
     state,
     size: options.size,
@@ -263,9 +310,15 @@ export function explain(
     payload: state.unread ??
       Math.floor(state.rmemAlloc / charge) * options.size,
     packets: room.packets,
+    range: [room.packets, room.packets],
+    bytes: room.packets * options.size,
     until: "drop",
     rmemAlloc: room.rmemAlloc,
+    // Where the charge is no multiple of a packet's, packets of other sizes are queued.
+    kinds: alike ? EXACT : { ...EXACT, payload: "unexplained" },
+    note: undefined,
     window: undefined,
+    collapse: undefined,
     rttMs: undefined,
     signs,
     suggestions: options.suggest === false

@@ -11,10 +11,14 @@ import {
   packetSetup,
 } from "../experiments/packet_options.ts";
 import { receivedSkbs, truesizeOf } from "../experiments/truesize.ts";
+import type { StreamSysctl } from "../experiments/netperf_options.ts";
 import type { Kernel } from "../kernel.ts";
 import { type RxPath, RxSkb, RxTable } from "../net/rx_skb.ts";
-import { skbTruesize } from "../net/skbuff.ts";
-import { kernelArgument, whole } from "../sim/check.ts";
+import { allocSkb, skbTruesize } from "../net/skbuff.ts";
+import { LocalSkb } from "../path/local_skb.ts";
+import { flag, kernelArgument, whole } from "../sim/check.ts";
+import { FRAG_BLOCK } from "../tcp/frag_blocks.ts";
+import { firstWrite } from "./explain_trace.ts";
 
 /** A packet: how it arrives, or what a machine was seen to charge for it. */
 export interface ExplainPacket {
@@ -30,11 +34,30 @@ export interface ExplainPacket {
   readonly mtu?: number | undefined;
   /** IP version; 4 if absent. */
   readonly ip?: 4 | 6 | undefined;
+  /** TCP over loopback or veth: whether SO_RCVBUF was set; found out if absent. */
+  readonly locked?: boolean | undefined;
+  /** TCP over loopback or veth: TSO on the sender's device; true, or found out, if absent. */
+  readonly tso?: boolean | undefined;
+  /** The same: scatter-gather there. */
+  readonly sg?: boolean | undefined;
+  /** TCP over veth: GRO on the receiver's end, which matters only without TSO; false, or found out, if absent. */
+  readonly gro?: boolean | undefined;
   /** tap: IFF_NAPI_FRAGS, the lengths of the write's iovec elements, bytes. */
   readonly napiFrags?: readonly number[] | undefined;
 }
 
 const WHO = "explain";
+/** Largest write over loopback or veth, bytes. */
+const MOST_WRITE = 1 << 20;
+
+/** Whether the sender's own skbs arrive, so that `size` is a write and not a packet. */
+export function isLocal(
+  { path, truesize }: ExplainPacket,
+  protocol: "udp" | "tcp",
+): boolean {
+  return protocol === "tcp" && truesize === undefined &&
+    (path === "loopback" || path === "veth");
+}
 
 /** The options of `truesizeOf` for a packet on a path. */
 export function packetOptions(
@@ -59,12 +82,30 @@ export function packetOptions(
 export function packetCharge(
   packet: ExplainPacket,
   protocol: "udp" | "tcp",
+  sysctl: StreamSysctl = {},
 ): number {
   kernelArgument(packet.kernel, WHO);
-  whole("size", packet.size, protocol === "tcp" ? 1 : 0, 65535, WHO);
+  const local = isLocal(packet, protocol);
+  whole(
+    "size",
+    packet.size,
+    protocol === "tcp" ? 1 : 0,
+    local ? MOST_WRITE : 65535,
+    WHO,
+  );
+  for (const name of ["locked", "tso", "sg", "gro"] as const) {
+    if (packet[name] === undefined) continue;
+    flag(name, packet[name]);
+    if (!local) {
+      throw new RangeError(
+        `explain(): ${name} is for TCP over loopback or veth`,
+      );
+    }
+  }
   if (packet.truesize !== undefined) {
     return whole("truesize", packet.truesize, 1, 0x7fffffff, WHO);
   }
+  if (local) return firstWrite(packet, sysctl);
   const memory = truesizeOf(packetOptions(packet, protocol));
   if (memory.error !== undefined) {
     throw new RangeError(
@@ -99,6 +140,26 @@ class MeasuredPath implements RxPath {
   }
 }
 
+/** Writes of the sender that arrive as its own skbs. */
+class LocalPath implements RxPath {
+  readonly skb: RxSkb;
+  readonly #local: LocalSkb;
+  readonly #head: number;
+
+  constructor(kernel: Kernel, sg: boolean) {
+    this.#local = new LocalSkb(kernel, sg);
+    this.#head = allocSkb(kernel, kernel.build.maxTcpHeader).truesize;
+    this.skb = this.#local.skb;
+  }
+
+  receive(payload: number): void {
+    const frags = Math.ceil(payload / FRAG_BLOCK);
+    this.#local.own(payload, this.#head + payload, frags);
+    // The sender has its ACK before the next write.
+    this.skb.shared = false;
+  }
+}
+
 /** What `tcp_grow_window` takes an skb's charge for, bytes: by 6.1 (`truesize_adjust`) without a head that holds no payload. */
 export function growCharge(packet: ExplainPacket): number {
   const { kernel } = packet;
@@ -119,6 +180,7 @@ function receivedSkb(packet: ExplainPacket): RxPath {
 export function packetRxPath(packet: ExplainPacket): RxPath {
   const { kernel, truesize } = packet;
   if (truesize !== undefined) return new MeasuredPath(kernel, truesize);
+  if (isLocal(packet, "tcp")) return new LocalPath(kernel, packet.sg ?? true);
   return new RxTable(kernel, (payload) => {
     const skbs = receivedSkbs(
       packetSetup(WHO, packetOptions(packet, "tcp", payload)),

@@ -27,6 +27,10 @@ export interface SocketNumbers {
   readonly rcvWnd?: number | undefined;
   /** TCP: the receive window's scale, a shift. */
   readonly rcvWscale?: number | undefined;
+  /** TCP: data segments received, a count. */
+  readonly segments?: number | undefined;
+  /** TCP: bytes received in order, whether read or not. */
+  readonly received?: number | undefined;
   /** TCP: round trip, ms. */
   readonly rttMs?: number | undefined;
 }
@@ -51,6 +55,10 @@ export interface SocketState {
   readonly rcvWnd: number | undefined;
   /** TCP: window scale. */
   readonly rcvWscale: number | undefined;
+  /** TCP: data segments received. */
+  readonly segments: number | undefined;
+  /** TCP: bytes received in order. */
+  readonly received: number | undefined;
   /** TCP: round trip, ms. */
   readonly rttMs: number | undefined;
 }
@@ -96,6 +104,8 @@ function numbersOf(
     rcvSsthresh: tcp?.rcvSsthresh,
     rcvWnd: tcp?.rcvWnd,
     rcvWscale: tcp?.wscale?.rcv,
+    segments: tcp?.dataSegsIn,
+    received: tcp?.bytesReceived,
     rttMs: tcp?.rcvRtt ?? tcp?.rtt?.srtt,
   };
 }
@@ -137,18 +147,21 @@ export function socketState(
       `explain(): rttMs ${rttMs}: a number from 0 to 1000000 is allowed`,
     );
   }
+  const rmemAlloc = some("rmemAlloc") ?? 0;
   return {
     protocol: given.protocol,
     rcvbuf: whole("rcvbuf", given.rcvbuf, 1, MOST, WHO),
-    rmemAlloc: some("rmemAlloc") ?? 0,
+    rmemAlloc,
     forwardAlloc: given.forwardAlloc === undefined
       ? 0
       : whole("forwardAlloc", given.forwardAlloc, -MOST, MOST, WHO),
-    unread: some("unread"),
+    unread: some("unread") ?? (rmemAlloc === 0 ? 0 : undefined),
     drops: some("drops", 0xffffffff) ?? 0,
     rcvSsthresh: some("rcvSsthresh"),
     rcvWnd: some("rcvWnd"),
     rcvWscale: some("rcvWscale", 14),
+    segments: some("segments", Number.MAX_SAFE_INTEGER),
+    received: some("received", Number.MAX_SAFE_INTEGER),
     rttMs,
   };
 }

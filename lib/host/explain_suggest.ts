@@ -11,12 +11,15 @@ import type {
 import type { PacketPath } from "../experiments/packet_options.ts";
 import { RxStrategy } from "../drivers/rx_strategy.ts";
 import { kernel as kernelNamed } from "../releases/mod.ts";
+import type { CellKind } from "../table.ts";
 import { winFromSpace } from "../tcp/space.ts";
+import { collapseWork } from "./explain_collapse.ts";
 import {
   type ExplainPacket,
   packetCharge,
   packetRxPath,
 } from "./explain_packet.ts";
+import { fillEnd } from "./explain_trace.ts";
 import { rcvbufFor, udpRoom } from "./explain_udp.ts";
 import { whatIf } from "./what_if.ts";
 
@@ -30,8 +33,10 @@ export interface Suggestion {
   readonly before: number;
   /** With it. */
   readonly after: number;
-  /** Which experiment gave both; `datagramsUntilDrop` is the same fill, of a measured charge where one is given. */
-  readonly by: "netperf" | "datagramsUntilDrop";
+  /** Which simulation gave both; `datagramsUntilDrop` is the same fill, of a measured charge where one is given. */
+  readonly by: "netperf" | "datagramsUntilDrop" | "tcpFill" | "collapseWork";
+  /** How both figures came about. */
+  readonly kind: CellKind;
   /** Whether the change is for the better. */
   readonly mends: boolean;
 }
@@ -60,6 +65,8 @@ export interface StreamCase {
 const ROUND_TRIPS = 60;
 /** Datagrams that a suggested buffer holds at most. */
 const MOST_DATAGRAMS = 50_000;
+/** A write large enough to be worth its head, bytes. */
+const LARGE_WRITE = 16384;
 /** IPv4 and TCP headers with timestamps, bytes. */
 const HEADERS = 52;
 
@@ -132,6 +139,7 @@ function streamed(
     before,
     after,
     by: "netperf",
+    kind: "priced",
     mends: after > before * 1.05,
   };
 }
@@ -159,6 +167,7 @@ function pruned(
     before: count(result.before),
     after: count(result.after),
     by: "netperf",
+    kind: "exact",
     mends: count(result.after) < count(result.before),
   };
 }
@@ -201,19 +210,72 @@ export function tcpSuggestions(from: StreamCase): Suggestion[] {
   if (from.capped && less !== undefined) {
     tried(streamed, less.packet, less.text);
   }
-  if (from.prunes) {
-    const scale = newer === undefined ? undefined : honestScale(from);
-    if (scale !== undefined) {
-      suggestions.push(pruned(from, `tcp_adv_win_scale ${scale}`, {
-        sysctl: { tcp_adv_win_scale: scale },
-      }));
-    }
-    if (newer !== undefined) {
-      tried(pruned, newer, "a kernel from 6.6 on (scaling_ratio), here 6.18");
-    }
-    if (less !== undefined) tried(pruned, less.packet, less.text);
+  if (!from.prunes) return suggestions;
+  const scale = newer === undefined ? undefined : honestScale(from);
+  if (scale !== undefined) {
+    const change = `tcp_adv_win_scale ${scale}`;
+    suggestions.push(
+      pruned(from, change, { sysctl: { tcp_adv_win_scale: scale } }),
+      ...copied(from, change, packet, {
+        ...sysctl,
+        tcp_adv_win_scale: scale,
+      }),
+    );
+  }
+  if (newer !== undefined) {
+    const change = "a kernel from 6.6 on (scaling_ratio), here 6.18";
+    tried(pruned, newer, change);
+    suggestions.push(...copied(from, change, newer, sysctl));
+  }
+  if (less !== undefined) {
+    tried(pruned, less.packet, less.text);
+    suggestions.push(...copied(from, less.text, less.packet, sysctl));
   }
   return suggestions;
+}
+
+// What collapsing copies, where it copies anything.
+function copied(
+  from: StreamCase,
+  change: string,
+  packet: ExplainPacket,
+  sysctl: StreamSysctl,
+): Suggestion[] {
+  const before = collapseWork(from.packet, from.rcvbuf, from.sysctl).bytes;
+  if (before === 0) return [];
+  const after = collapseWork(packet, from.rcvbuf, sysctl).bytes;
+  return [{
+    change,
+    metric: "bytes copied by tcp_collapse while nobody reads",
+    before,
+    after,
+    by: "collapseWork",
+    kind: "exact",
+    mends: after < before,
+  }];
+}
+
+/** What may mend a socket whose sender writes on the same machine: fewer heads. */
+export function localSuggestions(
+  packet: ExplainPacket,
+  sysctl: StreamSysctl,
+): Suggestion[] {
+  if (packet.size >= LARGE_WRITE) return [];
+  const cost = (size: number): number => {
+    const { end } = fillEnd({ ...packet, size }, sysctl);
+    return end.rmemAlloc / end.queued;
+  };
+  const before = cost(packet.size);
+  const after = cost(LARGE_WRITE);
+  return [{
+    change: `writes of ${LARGE_WRITE} bytes instead of ${packet.size}`,
+    metric: "bytes of truesize per byte that waits in a full socket",
+    before,
+    after,
+    by: "tcpFill",
+    kind: "fitted",
+    mends: after < before * 0.95,
+  }];
 }
 
 /** What may mend a UDP socket: a buffer for as many datagrams as its bytes promise, and cheaper packets. */
@@ -232,6 +294,7 @@ export function udpSuggestions(
       before,
       after,
       by: "datagramsUntilDrop",
+      kind: "exact",
       mends: after > before,
     });
   };

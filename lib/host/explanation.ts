@@ -1,9 +1,11 @@
 /**
- * What an explanation says, as data and as text.
+ * What an explanation says, as data, as text and in a notebook.
  *
  * @module
  */
 
+import { type Cell, type CellKind, Table, type TableRow } from "../table.ts";
+import type { CollapseWork } from "./explain_collapse.ts";
 import type { CounterSign } from "./explain_counters.ts";
 import type { SocketState } from "./explain_socket.ts";
 import type { Suggestion } from "./explain_suggest.ts";
@@ -29,31 +31,25 @@ export interface WindowExplanation {
   readonly rmemNeeded: number | undefined;
 }
 
-/** The figures of an {@linkcode Explanation}. */
-export interface ExplanationData {
-  /** The socket that was explained. */
-  readonly state: SocketState;
-  /** Payload of a packet, bytes. */
-  readonly size: number;
-  /** Charge of a packet, bytes. */
-  readonly charge: number;
-  /** Payload held, bytes; for UDP the charge's worth of packets of `size`. */
-  readonly payload: number;
-  /** Packets that are still taken. */
-  readonly packets: number;
-  /** What happens to the next one. */
-  readonly until: "drop" | "zero window" | "prune";
-  /** `sk_rmem_alloc` then, bytes. */
-  readonly rmemAlloc: number;
-  /** TCP's window. */
-  readonly window: WindowExplanation | undefined;
-  /** Round trip, ms. */
-  readonly rttMs: number | undefined;
-  /** Counters to look at. */
-  readonly signs: readonly CounterSign[];
-  /** Changes, simulated. */
-  readonly suggestions: readonly Suggestion[];
+/** How the figures of an explanation came about. */
+export interface ExplanationKinds {
+  /** Of `charge`. */
+  readonly charge: CellKind;
+  /** Of `payload`, and so of `ratio`. */
+  readonly payload: CellKind;
+  /** Of `packets`, `bytes`, `until` and `rmemAlloc`. */
+  readonly packets: CellKind;
+  /** Of all that `window` says. */
+  readonly window: CellKind;
+  /** Of all that `collapse` says. */
+  readonly collapse: CellKind;
 }
+
+/** The figures of an {@linkcode Explanation}. */
+export type ExplanationData = Omit<
+  Explanation,
+  "ratio" | "toTable" | "suggestionTable" | "toString"
+>;
 
 const whole = (value: number): string =>
   value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ",");
@@ -61,46 +57,49 @@ const UNTIL = {
   "drop": "the first drop",
   "zero window": "the window has no room for another",
   "prune": "the queue is pruned or collapsed",
+  "open": "the simulation was given up; the window is open still",
 } as const;
+/** Decimals of a suggestion's figures: counts, rates, ratios. */
+const DECIMALS = { exact: 0, priced: 1, fitted: 3, unexplained: 3 } as const;
 
 /** A socket explained. */
-export class Explanation implements ExplanationData {
+export class Explanation {
   /** The socket that was explained. */
-  readonly state: SocketState;
-  /** Payload of a packet, bytes. */
-  readonly size: number;
-  /** Charge of a packet, bytes. */
-  readonly charge: number;
-  /** Payload held, bytes. */
-  readonly payload: number;
-  /** Packets that are still taken. */
-  readonly packets: number;
-  /** What happens to the next one. */
-  readonly until: "drop" | "zero window" | "prune";
+  readonly state!: SocketState;
+  /** Payload of a packet, bytes; of a write over loopback or veth. */
+  readonly size!: number;
+  /** Charge of a packet, bytes; over loopback and veth of the first write. */
+  readonly charge!: number;
+  /** Payload held, bytes; for UDP the charge's worth of packets of `size`. */
+  readonly payload!: number;
+  /** Packets that are still taken whole. */
+  readonly packets!: number;
+  /** The fewest and the most by all that the printed values leave open; both are `packets` where nothing hangs on it. */
+  readonly range!: readonly [least: number, most: number];
+  /** Payload that is still taken, bytes: of TCP's last packet a part may fit. */
+  readonly bytes!: number;
+  /** What happens to the next packet; `open` where so many were followed and nothing happened. */
+  readonly until!: "drop" | "zero window" | "prune" | "open";
   /** `sk_rmem_alloc` then, bytes. */
-  readonly rmemAlloc: number;
+  readonly rmemAlloc!: number;
+  /** How the figures came about. */
+  readonly kinds!: ExplanationKinds;
+  /** What `packets` rests on; undefined where the printed values say all. */
+  readonly note!: string | undefined;
   /** TCP's window. */
-  readonly window: WindowExplanation | undefined;
+  readonly window!: WindowExplanation | undefined;
+  /** What collapsing copies while nobody reads; undefined where nothing says that it happens. */
+  readonly collapse!: CollapseWork | undefined;
   /** Round trip, ms. */
-  readonly rttMs: number | undefined;
+  readonly rttMs!: number | undefined;
   /** Counters to look at. */
-  readonly signs: readonly CounterSign[];
+  readonly signs!: readonly CounterSign[];
   /** Changes, simulated. */
-  readonly suggestions: readonly Suggestion[];
+  readonly suggestions!: readonly Suggestion[];
 
   /** From its figures. */
   constructor(data: ExplanationData) {
-    this.state = data.state;
-    this.size = data.size;
-    this.charge = data.charge;
-    this.payload = data.payload;
-    this.packets = data.packets;
-    this.until = data.until;
-    this.rmemAlloc = data.rmemAlloc;
-    this.window = data.window;
-    this.rttMs = data.rttMs;
-    this.signs = data.signs;
-    this.suggestions = data.suggestions;
+    Object.assign(this, data);
   }
 
   /** Payload held by truesize held; of a single packet where the socket holds nothing. */
@@ -109,19 +108,26 @@ export class Explanation implements ExplanationData {
     return rmemAlloc > 0 ? this.payload / rmemAlloc : this.size / this.charge;
   }
 
-  /** Text for a terminal. */
+  /** Text for a terminal; each figure says how it came about. */
   toString(): string {
-    const { state, size, charge, window } = this;
+    const { state, size, charge, window, kinds, range, note, collapse } = this;
     const lines = [
       `${state.protocol.toUpperCase()}: holds ${
         whole(this.payload)
       } B of payload in ${whole(state.rmemAlloc)} B of truesize (sk_rcvbuf ${
         whole(state.rcvbuf)
-      } B), ratio ${this.ratio.toFixed(3)}`,
-      `A packet of ${whole(size)} B is charged ${whole(charge)} B; ${
-        whole(this.packets)
-      } more until ${UNTIL[this.until]} (at ${whole(this.rmemAlloc)} B)`,
+      } B), ratio ${this.ratio.toFixed(3)} (${kinds.payload})`,
+      `A packet of ${whole(size)} B is charged ${
+        whole(charge)
+      } B (${kinds.charge}); ${whole(this.packets)} more${
+        range[0] === range[1]
+          ? ""
+          : ` (${whole(range[0])} to ${whole(range[1])})`
+      } until ${UNTIL[this.until]} (at ${
+        whole(this.rmemAlloc)
+      } B) (${kinds.packets})`,
     ];
+    if (note !== undefined) lines.push(`  rests on: ${note}`);
     if (state.drops > 0) lines.push(`${whole(state.drops)} dropped so far`);
     if (window !== undefined) lines.push(...this.#window(window));
     const { signs } = this;
@@ -136,13 +142,26 @@ export class Explanation implements ExplanationData {
         `Counters that would tell: ${open.map(({ name }) => name).join(", ")}`,
       );
     }
+    if (collapse !== undefined) {
+      const { packets, passes, skbs, bytes, longest } = collapse;
+      lines.push(
+        passes === 0
+          ? `tcp_collapse: nothing to copy while nobody reads (${kinds.collapse})`
+          : `tcp_collapse: after ${whole(packets)} packets that nobody reads, ${
+            whole(passes)
+          } passes copy ${whole(bytes)} B of ${whole(skbs)} skbs, one of them ${
+            whole(longest)
+          } B (${kinds.collapse}; a copied byte has no price here)`,
+      );
+    }
     for (
-      const { change, metric, before, after, mends, by } of this.suggestions
+      const { change, metric, before, after, mends, by, kind } of this
+        .suggestions
     ) {
       lines.push(
         `${mends ? "Helps" : "Does not help"}: ${change}: ${
-          before.toFixed(by === "netperf" ? 1 : 0)
-        } -> ${after.toFixed(by === "netperf" ? 1 : 0)} ${metric} (${by})`,
+          before.toFixed(DECIMALS[kind])
+        } -> ${after.toFixed(DECIMALS[kind])} ${metric} (${by}, ${kind})`,
       );
     }
     return lines.join("\n");
@@ -150,6 +169,7 @@ export class Explanation implements ExplanationData {
 
   #window(window: WindowExplanation): string[] {
     const { cap, mechanism, worth, mostMbit, bdp, rmemNeeded } = window;
+    const kind = this.kinds.window;
     const why = {
       tcp_grow_window: `tcp_grow_window: an skb charged ${
         whole(this.charge)
@@ -162,10 +182,12 @@ export class Explanation implements ExplanationData {
         "scaling_ratio: tcp_rmem[2] is worth what such skbs carry in it",
       tcp_win_from_space: "tcp_rmem[2] alone (tcp_win_from_space)",
     }[mechanism];
-    const lines = [`The window stops at ${whole(cap)} B. ${why}`];
+    const lines = [`The window stops at ${whole(cap)} B (${kind}). ${why}`];
     if (mostMbit !== undefined) {
       lines.push(
-        `At ${this.rttMs} ms that is ${mostMbit.toFixed(1)} Mbit/s at most`,
+        `At ${this.rttMs} ms that is ${
+          mostMbit.toFixed(1)
+        } Mbit/s at most (${kind})`,
       );
     }
     if (bdp !== undefined) {
@@ -174,9 +196,119 @@ export class Explanation implements ExplanationData {
           rmemNeeded === Infinity
             ? "cannot be large enough"
             : `of ${whole(rmemNeeded!)} B`
-        }`,
+        } (${kind})`,
       );
     }
     return lines;
+  }
+
+  /** The figures as a table, each marked with how it came about. */
+  toTable(): Table {
+    const { kinds, window, collapse, note, range } = this;
+    const rows: TableRow[] = [];
+    const row = (
+      label: string,
+      unit: string,
+      simulated: number | undefined,
+      kind: CellKind,
+      note?: string,
+    ): void => {
+      if (simulated === undefined) return;
+      const cell: Cell = {
+        published: null,
+        simulated: Number.isFinite(simulated) ? simulated : null,
+        kind,
+        unit,
+        ...(note === undefined ? {} : { note }),
+      };
+      rows.push({ label, cells: [cell] });
+    };
+    row("payload held", "bytes", this.payload, kinds.payload);
+    row("payload per truesize", "", this.ratio, kinds.payload);
+    row("charge of a packet", "bytes", this.charge, kinds.charge);
+    row(
+      `packets until ${UNTIL[this.until]}`,
+      "packets",
+      this.packets,
+      kinds.packets,
+      range[0] === range[1] || note === undefined
+        ? note
+        : `${range[0]} to ${range[1]}: ${note}`,
+    );
+    row("sk_rmem_alloc then", "bytes", this.rmemAlloc, kinds.packets);
+    if (window !== undefined) {
+      const { cap, mostMbit, rmemNeeded, mechanism } = window;
+      row("window stops at", "bytes", cap, kinds.window, mechanism);
+      row(
+        `throughput at ${this.rttMs} ms`,
+        "Mbit/s",
+        mostMbit,
+        kinds.window,
+      );
+      row(
+        "tcp_rmem[2] that the wanted rate needs",
+        "bytes",
+        rmemNeeded,
+        kinds.window,
+        rmemNeeded === Infinity ? "no value is large enough" : undefined,
+      );
+    }
+    if (collapse !== undefined) {
+      const { passes, skbs, bytes, longest } = collapse;
+      const kind = kinds.collapse;
+      row("tcp_collapse: passes while nobody reads", "", passes, kind);
+      row("skbs they copy", "", skbs, kind);
+      row("payload they copy", "bytes", bytes, kind);
+      row("payload the longest copies", "bytes", longest, kind);
+    }
+    return new Table({
+      id: "explanation",
+      title: `A ${this.state.protocol.toUpperCase()} socket and packets of ${
+        whole(this.size)
+      } bytes`,
+      unit: "",
+      columns: ["figure"],
+      rows,
+    });
+  }
+
+  /** The suggested changes as a table; undefined where there is none. */
+  suggestionTable(): Table | undefined {
+    if (this.suggestions.length === 0) return undefined;
+    return new Table({
+      id: "suggestions",
+      title: "Changes, each tried in simulation",
+      unit: "",
+      columns: ["before", "after"],
+      rows: this.suggestions.map(
+        ({ change, metric, before, after, mends, by, kind }) => {
+          const cell = (simulated: number): Cell => ({
+            published: null,
+            simulated,
+            kind,
+            unit: metric,
+          });
+          return {
+            label: change,
+            cells: [cell(before), {
+              ...cell(after),
+              note: `${mends ? "helps" : "does not help"}, by ${by}`,
+            }],
+          };
+        },
+      ),
+    });
+  }
+
+  /** What Jupyter shows: the text, and the tables. */
+  [Symbol.for("Jupyter.display")](): Record<string, string> {
+    const tables = [this.toTable(), this.suggestionTable()].filter((table) =>
+      table !== undefined
+    );
+    return {
+      "text/plain": `${this}\n`,
+      "text/html": tables.map((table) => table.toHTML()).join("\n"),
+      "text/markdown": tables.map((table) => table.toMarkdown()).join("\n"),
+    };
   }
 }

@@ -10,8 +10,14 @@ import type { Packets } from "./packets.ts";
 
 /** Takes packets at the end of a link. */
 export interface PacketHandler {
-  /** A packet arrives. */
-  arrive(now: number, packet: number): void;
+  /**
+   * A packet arrives.
+   *
+   * @param now The time, ns.
+   * @param packet The packet.
+   * @param last Whether no other arrives at this instant.
+   */
+  arrive(now: number, packet: number, last: boolean): void;
 }
 
 /** What a link does to packets. */
@@ -214,7 +220,8 @@ export class Link implements EventSource {
     let time = now;
     for (;;) {
       this.#events.now = time;
-      this.#handler.arrive(time, ring.shift());
+      const packet = ring.shift();
+      this.#handler.arrive(time, packet, ring.headTime > time);
       time = ring.headTime;
       // As long as nothing else is due before it, the next packet needs no turn of the queue.
       if (

@@ -118,7 +118,7 @@ export class ReceivingHost implements AckSink, ReaderHost {
   }
 
   /** A packet arrives from the link. */
-  arrive(now: number, packet: number): void {
+  arrive(now: number, packet: number, last: boolean): void {
     const waiting = this.#waiting;
     if (this.#direct) {
       // Those whose turn has come left the ring.
@@ -137,8 +137,9 @@ export class ReceivingHost implements AckSink, ReaderHost {
     }
     const idle = this.#events.timeOf(this.#cpu) === Infinity;
     // An idle CPU takes a lone packet at once; GRO waits for what else arrives at this instant.
-    if (idle && !this.#usesGro && this.#busyUntil <= now) {
-      this.#receive(now, packet);
+    if (idle && (last || !this.#usesGro) && this.#busyUntil <= now) {
+      const time = this.#receive(now, packet);
+      if (this.#gro.segs > 0) this.#flushGro(time);
       return;
     }
     waiting.push(packet, now);
@@ -202,7 +203,7 @@ export class ReceivingHost implements AckSink, ReaderHost {
     segment.tsecr = packets.tsecr[packet]!;
     if (path === null) {
       this.#fragStart = packets.fragStart[packet]!;
-      if (!this.#usesGro) {
+      if (!this.#usesGro && !(gsoSize > 0 && splits)) {
         const local = this.#local;
         local.own(
           end - seq,

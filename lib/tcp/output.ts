@@ -208,7 +208,7 @@ function transmit(
     return false;
   }
   sk.counters.OutSegs += pool.segs[skb]!;
-  sk.writeQueue.unlink(skb);
+  sk.writeQueue.shift();
   sk.rtxQueue.push(skb);
   if (sk.packetsOut === 0) sk.rtoAt = now + sk.rto;
   sk.packetsOut += pool.segs[skb]!;

@@ -225,6 +225,7 @@ export class TcpSender {
     const { sk } = this;
     const { pool, rtxQueue } = sk;
     let acked = 0;
+    let freed = 0;
     let firstSentAt = -1;
     let lastSentAt = -1;
     for (let skb = rtxQueue.head; skb !== NONE; skb = rtxQueue.head) {
@@ -240,17 +241,17 @@ export class TcpSender {
         pool.seq[skb] = ack;
         gone = segs - Math.ceil((pool.end[skb]! - ack) / sk.mss);
         pool.segs[skb] = segs - gone;
-        const freed = Math.min(
+        const trimmed = Math.min(
           bytes,
           Math.max(0, pool.truesize[skb]! - sk.splitTruesize),
         );
-        pool.truesize[skb]! -= freed;
-        wmemFree(sk, freed);
+        pool.truesize[skb]! -= trimmed;
+        freed += trimmed;
       }
       if (flags & SACKED) sk.sackedOut -= gone;
       else {
         sk.delivered += gone;
-        rackAdvance(sk, now, skb);
+        if (sk.rack) rackAdvance(sk, now, skb);
         if (!(flags & EVER_RETRANS) && start < sk.highestSack) {
           noteReordering(sk, start);
         }
@@ -267,10 +268,11 @@ export class TcpSender {
       if (skb === sk.sackHint) sk.sackHint = NONE;
       if (skb === sk.lostHint) sk.lostHint = NONE;
       if (skb === sk.retransHint) sk.retransHint = pool.links.next[skb]!;
-      rtxQueue.unlink(skb);
-      wmemFree(sk, pool.truesize[skb]!);
+      freed += pool.truesize[skb]!;
+      rtxQueue.shift();
       pool.free(skb);
     }
+    if (freed > 0) wmemFree(sk, freed);
     sk.sndUna = ack;
     if (sk.highestSack < ack) sk.highestSack = ack;
     if (firstSentAt >= 0) rttEstimate(sk, now - firstSentAt);

@@ -146,6 +146,16 @@ export class SkbQueue {
     this.length++;
   }
 
+  /** Takes the first skb out; it stays allocated. */
+  shift(): void {
+    const { next, prev } = this.#links;
+    const first = next[this.head]!;
+    this.head = first;
+    if (first === NONE) this.tail = NONE;
+    else prev[first] = NONE;
+    this.length--;
+  }
+
   /** Takes an skb out; it stays allocated. */
   unlink(skb: number): void {
     const { next, prev } = this.#links;

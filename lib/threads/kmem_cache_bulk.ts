@@ -6,6 +6,7 @@
  */
 
 import { type Table, table } from "../table.ts";
+import type { ErrorBand } from "./bands.ts";
 import { cell } from "./cell.ts";
 import {
   FORWARDING_STATES,
@@ -14,8 +15,11 @@ import {
   SLAB_WORK_FACTOR,
 } from "./kmem_cache_bulk_model.ts";
 import {
+  CLEAN_SERIES,
   FORWARDING,
   type ForwardingRun,
+  MERGED_SERIES,
+  QMEMPOOL_PPS,
   STEPS,
 } from "./kmem_cache_bulk_published.ts";
 import {
@@ -30,6 +34,7 @@ import {
   reuse,
   zoneLock,
 } from "./kmem_cache_bulk_tables.ts";
+import { FIGURES } from "./kmem_cache_bulk_figures.ts";
 import {
   type FittedConstant,
   makeTables,
@@ -51,6 +56,9 @@ function published(
   )?.pps ?? null;
 }
 
+const labelOf = (state: ForwardingRun["state"]): string =>
+  state === "base" ? "net-next 26440c835" : state;
+
 function forwarding(model: ForwardingModel): Table {
   const kindOf = (state: ForwardingRun["state"], allocator: "slub" | "slab") =>
     allocator === "slab" && state !== "base" ? "unexplained" : "fitted";
@@ -66,7 +74,7 @@ function forwarding(model: ForwardingModel): Table {
     unit: "pps",
     columns: ["SLUB", "SLAB"],
     rows: FORWARDING_STATES.map((state) => ({
-      label: state === "base" ? "net-next 26440c835" : state,
+      label: labelOf(state),
       cells: (["slub", "slab"] as const).map((allocator) =>
         cell(
           kindOf(state, allocator),
@@ -112,6 +120,71 @@ function improvements(model: ForwardingModel): Table {
   });
 }
 
+const SERIES = CLEAN_SERIES.map(({ title }) => title);
+const SLAB_BULK = SERIES.filter((title) => title.startsWith("SLAB bulk"));
+
+const BANDS: readonly ErrorBand[] = [
+  {
+    table: "forwarding",
+    rows: [labelOf("base")],
+    percent: 0,
+    note: "sets the base",
+  },
+  { table: "forwarding", percent: [-0.35, 0] },
+  {
+    table: "improvements",
+    rows: ["patches 1-3, SLUB"],
+    percent: 8.1,
+    note: "18.6 of 20 ns, with one factor k for all slab work",
+  },
+  {
+    table: "improvements",
+    rows: ["patch 4, SLUB"],
+    percent: 10.1,
+    note: "4.7 of 4.3 ns, with the same k",
+  },
+  {
+    table: "microbench",
+    columns: SLAB_BULK,
+    percent: [-14.1, 4.7],
+    note: "one price for a bulk call and one an object",
+  },
+  { table: "microbench", percent: [-4, 1.5] },
+  {
+    table: "microbench-merged",
+    columns: [MERGED_SERIES[0]!.title, MERGED_SERIES[2]!.title],
+    percent: 1.6,
+  },
+  {
+    table: "microbench-merged",
+    columns: [MERGED_SERIES[1]!.title],
+    percent: [-7.7, -1.4],
+  },
+  {
+    table: "microbench-merged",
+    columns: [MERGED_SERIES[3]!.title],
+    percent: [-16.4, 14.7],
+    note: "priced as the bulk calls of series C",
+  },
+  { table: "microbench-large", percent: [-3.3, 0] },
+  { table: "qmempool-pairs", percent: [-0.1, 1] },
+  { table: "qmempool-pps", columns: ["after"], percent: [-1.5, 0] },
+  {
+    table: "qmempool-pps",
+    columns: ["saved"],
+    rows: [QMEMPOOL_PPS[0]!.title],
+    percent: [0, 15.5],
+    note: "saves less than published; k does not enter",
+  },
+  {
+    table: "qmempool-pps",
+    columns: ["saved"],
+    rows: [QMEMPOOL_PPS[1]!.title],
+    percent: [0, 30.1],
+    note: "saves less than published; k does not enter",
+  },
+];
+
 /** The same for every reader; runs when it is first asked for. */
 const shared: ForwardingModel = new ForwardingModel();
 
@@ -120,6 +193,8 @@ export const kmemCacheBulkThread: Thread = {
   id: "kmem-cache-bulk",
   title:
     "net: mitigating kmem_cache slowpath for network stack in NAPI context (October 2015)",
+  question:
+    "What is it worth to free sixty-four packets at once, and why does a saturated queue reuse none?",
   messages: [
     {
       subject:
@@ -156,6 +231,16 @@ export const kmemCacheBulkThread: Thread = {
       from: "David Miller",
     },
   ],
+  kernels: [
+    "net-next-2015-10",
+    "4.3",
+    "4.6",
+    "5.12",
+    "6.1",
+    "6.8",
+    "6.12",
+    "6.18",
+  ],
   get fitted(): readonly FittedConstant[] {
     return [
       {
@@ -174,6 +259,8 @@ export const kmemCacheBulkThread: Thread = {
       },
     ];
   },
+  figures: FIGURES,
+  bands: BANDS,
   findings: [
     "Once packets in flight outlast a poll every single free is slow: 1 FREE_SLOWPATH a packet, and 1 in 32 with patches 1-3.",
     "Micro-benchmark prices alone explain 60 to 75 % of what patches 1-3 and patch 4 bring on SLUB; one factor k covers the rest.",

@@ -5,62 +5,65 @@
  * @module
  */
 
-import { runCells } from "../cells/run_cells.ts";
-import type { Table } from "../table.ts";
-import {
-  type CellOutcome,
-  type CellSpec,
-  HOST,
-  LATENCY_MS,
-} from "./rcvbuf_autotuning_cells.ts";
+import type { ErrorBand } from "./bands.ts";
+import { doRuns, type ThreadPlan } from "./plan.ts";
+import { plannedRun, runsBy } from "./rcvbuf_autotuning_plan.ts";
+import { RTTS } from "./rcvbuf_autotuning_published.ts";
+import { HOST, LATENCY_MS } from "./rcvbuf_autotuning_cells.ts";
 import { PLANS } from "./rcvbuf_autotuning_tables.ts";
+import { FIGURES } from "./rcvbuf_autotuning_figures.ts";
 import type { ReproduceOptions, Thread } from "./thread.ts";
 
-/** Work of a run, in simulated segments, roughly: the longest come first. */
-function work({ rttMs, seconds, tso }: CellSpec): number {
-  return (tso ? 1 : 10) * seconds / Math.max(rttMs, 5);
-}
-
-async function reproduce(
-  { onProgress, workers, only }: ReproduceOptions = {},
-): Promise<Table[]> {
+function plan({ only }: ReproduceOptions = {}): ThreadPlan {
   const plans = PLANS.filter(({ id }) =>
     only === undefined || only.includes(id)
   );
-  const specs = new Map<string, CellSpec>();
-  for (const plan of plans) {
-    for (const spec of plan.specs) specs.set(JSON.stringify(spec), spec);
-  }
-  const cells = [...specs.values()];
-  const total = cells.reduce((sum, spec) => sum + work(spec), 0);
-  let done = 0;
-  const results = await runCells<CellSpec, CellOutcome>({
-    cells,
-    run: {
-      module: import.meta.resolve("./rcvbuf_autotuning_cells.ts"),
-      name: "simulateCell",
-    },
-    workers,
-    cost: work,
-    onDone: (i) => onProgress?.((done += work(cells[i]!)) / total),
-  });
-  const outcomes = new Map<string, CellOutcome>();
-  [...specs.keys()].forEach((key, i) => {
-    const { value, error } = results[i]!;
-    if (error !== undefined) throw new Error(`cell ${key}: ${error}`);
-    outcomes.set(key, value as CellOutcome);
-  });
-  const tables = plans.map(({ make }) =>
-    make((spec) => outcomes.get(JSON.stringify(spec))!)
-  );
-  if (total === 0) await onProgress?.(1);
-  return tables;
+  return {
+    runs: plans.flatMap(({ specs }) => specs.map(plannedRun)),
+    ids: plans.map(({ id }) => id),
+    tables: (outcomeOf) => plans.map(({ make }) => make(runsBy(outcomeOf))),
+  };
 }
+
+const delayed = (rtt: number): string => `${rtt} ms`;
+const FROM_25 = RTTS.filter((rtt) => rtt >= 25).map(delayed);
+const HOSTS = "the hosts' CPUs have a part in it";
+
+/** The bands of the explained cells of both tables and of the windows that their figures imply. */
+const BANDS: readonly ErrorBand[] = [
+  ...([["tso-off", undefined], [
+    "implied-windows",
+    ["TSO off, 1", "TSO off, 3"],
+  ]] as const).flatMap(([table, columns]): ErrorBand[] => [
+    { table, columns, rows: [delayed(10)], percent: [0, 16], note: HOSTS },
+    { table, columns, rows: [delayed(25)], percent: [0, 6] },
+    { table, columns, rows: FROM_25.slice(1), percent: [-0.7, 2.8] },
+  ]),
+  ...([["tso-on", undefined], ["implied-windows", ["TSO on, 3"]]] as const)
+    .flatMap(([table, columns]): ErrorBand[] => [
+      { table, columns, rows: [delayed(10)], percent: [0, 10.5], note: HOSTS },
+      { table, columns, rows: FROM_25, percent: [1.8, 9.5] },
+    ]),
+  {
+    table: "tso-off-latency",
+    percent: 1,
+    note: `${LATENCY_MS} ms in each round trip, chosen by the first two rows`,
+  },
+  {
+    table: "tso-on-latency",
+    rows: [delayed(10)],
+    percent: [-4.4, 0],
+    note: HOSTS,
+  },
+  { table: "tso-on-latency", rows: FROM_25, percent: [1.1, 8.3] },
+];
 
 /** The thread, its figures and how they follow. */
 export const rcvbufAutotuningThread: Thread = {
   id: "rcvbuf-autotuning",
   title: "tcp: rcvbuf autotuning improvements (October 2013)",
+  question:
+    "Why does a TCP window stop at 1.5 MB, and which of three theories of 2013 was right?",
   messages: [
     {
       subject: "[PATCH net-next] tcp: rcvbuf autotuning improvements",
@@ -78,6 +81,7 @@ export const rcvbufAutotuningThread: Thread = {
       date: "2013-10-03",
     },
   ],
+  kernels: ["net-next-2013-10", "6.1", "6.18"],
   fitted: [
     {
       name: "host latency",
@@ -101,6 +105,8 @@ export const rcvbufAutotuningThread: Thread = {
         "a hypothesis for columns 1 and 2, in the table of hypotheses alone",
     },
   ],
+  figures: FIGURES,
+  bands: BANDS,
   findings: [
     "A segment of 1,448 bytes in a whole page is charged 4,864 bytes, is worth 2,432 bytes of window, and so opens rcv_ssthresh only " +
     "up to half of win(tcp_rmem[2]): 1,572,864 bytes. That is the 1.5 MB window of columns 1 and 3 with TSO off.",
@@ -112,5 +118,10 @@ export const rcvbufAutotuningThread: Thread = {
     "1,000 packets in column 2's runs alone, or a loss every 8 s, would give its shape, at one free parameter.",
     `The hosts' prices (${HOST.packet} ns a packet, ${HOST.ack} an ACK, ${HOST.byte} a byte, ${HOST.wake} a wake-up) are round figures, not fitted; the table of choices halves and doubles them.`,
   ],
-  reproduce,
+  dear: ["tso-off-latency", "tso-on-latency", "hypotheses", "choices"],
+  plan,
+  async reproduce(options) {
+    const { runs, tables } = plan(options);
+    return tables(await doRuns(runs, options));
+  },
 };

@@ -6,7 +6,7 @@
 
 import { netperf } from "../experiments/netperf.ts";
 import type { NetperfOptions } from "../experiments/netperf_options.ts";
-import type { LimitShares } from "../experiments/stream_result.ts";
+import type { LimitShares, Series } from "../experiments/stream_result.ts";
 import type { Kernel } from "../kernel.ts";
 import {
   rcvbufExpand,
@@ -19,6 +19,7 @@ import {
   virtioMtuBuffers,
 } from "../patches/virtio_net_buffers.ts";
 import type { HostPrices } from "../path/host_prices.ts";
+import type { RxPath } from "../net/rx_skb.ts";
 import { kernel } from "../releases/mod.ts";
 
 /**
@@ -78,6 +79,10 @@ export interface CellSpec {
   readonly lossEvery?: number;
   /** `tcp_rmem`; the release's if absent. */
   readonly tcpRmem?: readonly [number, number, number];
+  /** Charge of each segment, bytes, in a fragment of its own; the driver's if absent. */
+  readonly truesize?: number;
+  /** Samples of the first connection that the outcome keeps; none if absent. */
+  readonly samples?: number;
 }
 
 /** What a run gives. */
@@ -92,6 +97,60 @@ export interface CellOutcome {
   readonly rcvSsthresh: number;
   /** MSS segments simulated. */
   readonly segments: number;
+  /** Samples, where the run asked for them. */
+  readonly series?: Series;
+}
+
+const TCP_RMEM = [4096, 87380, 6291456] as const;
+
+/** A run with every choice made that has a usual one. */
+export type CompleteSpec =
+  & CellSpec
+  & Required<
+    Pick<
+      CellSpec,
+      "latencyMs" | "maxTcpHeader" | "price" | "cpus" | "tcpRmem"
+    >
+  >;
+
+/** The same run with every choice made, in one order: equal runs are equal texts. */
+export function completeSpec(spec: CellSpec): CompleteSpec {
+  const { column, tso, rttMs, driver, seconds } = spec;
+  return {
+    column,
+    tso,
+    rttMs,
+    driver,
+    seconds: rttMs === 0 ? SECONDS_AT_0 : seconds,
+    latencyMs: spec.latencyMs ?? 0,
+    maxTcpHeader: spec.maxTcpHeader ?? 256,
+    price: spec.price ?? 1,
+    cpus: spec.cpus ?? HOST.cpus,
+    tcpRmem: spec.tcpRmem ?? TCP_RMEM,
+    ...(spec.netemLimit === undefined ? {} : { netemLimit: spec.netemLimit }),
+    ...(spec.lossEvery === undefined ? {} : { lossEvery: spec.lossEvery }),
+    ...(spec.truesize === undefined ? {} : { truesize: spec.truesize }),
+    ...(spec.samples === undefined ? {} : { samples: spec.samples }),
+  };
+}
+
+/** A driver whose segments have a charge as asked. */
+function chargedAs(truesize: number): RxPath {
+  return {
+    skb: {
+      truesize,
+      linear: 0,
+      frags: 1,
+      tailroom: 0,
+      end: 512,
+      moved: truesize - 768,
+      headFrag: false,
+      fragList: false,
+      shared: false,
+      sharedEnd: Infinity,
+    },
+    receive() {},
+  };
 }
 
 /** The kernel of a column. */
@@ -131,8 +190,9 @@ export function mtuBuffers(base: Kernel): Kernel {
  * assertEquals(Math.floor(rcvSsthresh / 1e5), 15);
  * ```
  */
-export function rcvbufAutotuningRun(spec: CellSpec): NetperfOptions {
-  const { column, driver, price = 1 } = spec;
+export function rcvbufAutotuningRun(given: CellSpec): NetperfOptions {
+  const spec = completeSpec(given);
+  const { column, driver, truesize, price } = spec;
   const sender = columnKernel(column, spec.maxTcpHeader);
   const host: HostPrices = {
     packet: HOST.packet * price,
@@ -141,7 +201,7 @@ export function rcvbufAutotuningRun(spec: CellSpec): NetperfOptions {
     byte: HOST.byte * price,
     call: HOST.call * price,
     wake: HOST.wake * price,
-    cpus: spec.cpus ?? HOST.cpus,
+    cpus: spec.cpus,
   };
   return {
     kernel: driver === "6.18" ? kernel("6.18") : sender,
@@ -149,19 +209,20 @@ export function rcvbufAutotuningRun(spec: CellSpec): NetperfOptions {
     path: driver === "small" ? "virtio-small" : "virtio-mergeable",
     tso: spec.tso,
     rttMs: spec.rttMs,
-    latencyMs: spec.latencyMs ?? 0,
-    seconds: spec.rttMs === 0 ? SECONDS_AT_0 : spec.seconds,
+    latencyMs: spec.latencyMs,
+    seconds: spec.seconds,
     host: { sender: host, receiver: host },
     ring: RING,
     sysctl: {
-      tcp_rmem: spec.tcpRmem ?? [4096, 87380, 6291456],
+      tcp_rmem: spec.tcpRmem,
       tcp_wmem: [4096, 16384, 4194304],
     },
     netem: {
       limit: spec.netemLimit,
       lossEvery: spec.lossEvery,
     },
-    samples: 60,
+    ...(truesize === undefined ? {} : { rx: chargedAs(truesize) }),
+    samples: spec.samples ?? 60,
   };
 }
 
@@ -174,5 +235,6 @@ export function simulateCell(spec: CellSpec): CellOutcome {
     limits: run.limits,
     rcvSsthresh: run.flows[0]!.rcvSsthresh,
     segments: run.segments,
+    ...(spec.samples === undefined ? {} : { series: run.series }),
   };
 }

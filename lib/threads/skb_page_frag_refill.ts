@@ -17,6 +17,7 @@ import {
 import { kernel } from "../releases/mod.ts";
 import { type Cell, type Table, table } from "../table.ts";
 import { cell } from "./cell.ts";
+import { FIGURES } from "./skb_page_frag_refill_figures.ts";
 import { makeTables, type ReproduceOptions, type Thread } from "./thread.ts";
 
 /** An Ethernet frame at an MTU of 1,500 bytes. */
@@ -155,6 +156,8 @@ function minimum(): Table {
 export const skbPageFragRefillThread: Thread = {
   id: "skb-page-frag-refill",
   title: "net: refactor sk_page_frag_refill() (October 2013)",
+  question:
+    "What did an off-by-one in a 2013 patch cost, and what is a minimum of 32 bytes for?",
   messages: [
     {
       subject: "Re: [PATCH net-next] tcp: rcvbuf autotuning improvements",
@@ -181,7 +184,17 @@ export const skbPageFragRefillThread: Thread = {
       date: "2013-10-17",
     },
   ],
+  kernels: ["net-next-2013-10", "6.1", "6.18"],
   fitted: [],
+  figures: FIGURES,
+  bands: [
+    { table: "dalton-ring-entry", percent: 0 },
+    {
+      table: "dalton-overhead",
+      percent: [0, 122],
+      note: 'published as a bound, "more than 100 %"',
+    },
+  ],
   findings: [
     "Dalton's sum is exact: a page, GOOD_COPY_LEN and 640 bytes of sk_buff, headroom and shared info, 4,864 in all.",
     "His bound is generous: the overhead of an MTU-sized frame is 221 %.",

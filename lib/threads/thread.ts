@@ -5,6 +5,9 @@
  */
 
 import type { Table } from "../table.ts";
+import type { ErrorBand } from "./bands.ts";
+import type { ThreadFigure } from "./figures.ts";
+import type { RunOptions, ThreadPlan } from "./plan.ts";
 
 /** A message of a thread. */
 export interface ThreadMessage {
@@ -28,12 +31,8 @@ export interface FittedConstant {
   readonly reason: string;
 }
 
-/** How to reproduce a thread. */
-export interface ReproduceOptions {
-  /** Called with the share done, 0 to 1. */
-  readonly onProgress?: ((done: number) => void | Promise<void>) | undefined;
-  /** Workers for long runs: one a core if absent, 0 for none; short threads need none. */
-  readonly workers?: number | undefined;
+/** How to reproduce a thread; short threads need no workers. */
+export interface ReproduceOptions extends RunOptions {
   /** Ids of the tables to make; all if absent. */
   readonly only?: readonly string[] | undefined;
 }
@@ -44,10 +43,18 @@ export interface Thread {
   readonly id: string;
   /** What it is about, in a line. */
   readonly title: string;
+  /** What its notebook and its page ask. */
+  readonly question: string;
   /** Its messages that matter here. */
   readonly messages: readonly ThreadMessage[];
+  /** Releases that its tables and figures run, by name; its patches apply to the first of them. */
+  readonly kernels: readonly string[];
   /** Constants fitted for its tables; most threads have few or none. */
   readonly fitted: readonly FittedConstant[];
+  /** What it draws, by name, in the order of its tables or of the story. */
+  readonly figures: Readonly<Record<string, ThreadFigure>>;
+  /** How far each explained cell may be from its published figure, not wider than was measured. */
+  readonly bands: readonly ErrorBand[];
   /** What the mechanism explains and what it does not, in sentences. */
   readonly findings: readonly string[];
   /**
@@ -56,6 +63,10 @@ export interface Thread {
    * @param options Progress.
    */
   reproduce(options?: ReproduceOptions): Promise<Table[]>;
+  /** Ids of tables beyond the thread's own that cost much: `reproduceThreads` makes them when asked for all. */
+  readonly dear?: readonly string[];
+  /** Its runs, where they are many: what a pool of workers for several threads does. A thread without them is one run. */
+  readonly plan?: (options?: ReproduceOptions) => ThreadPlan;
 }
 
 /**

@@ -14,7 +14,9 @@ import { PageAllocator } from "../mm/page_alloc.ts";
 import { kernel } from "../releases/mod.ts";
 import { pageCost } from "../sim/locks.ts";
 import { type Cell, type Table, table } from "../table.ts";
+import { count } from "../view/pixels.ts";
 import { cell } from "./cell.ts";
+import { FIGURES } from "./virtio_receive_buffers_figures.ts";
 import { makeTables, type ReproduceOptions, type Thread } from "./thread.ts";
 import { virtioEras } from "./virtio_eras.ts";
 
@@ -42,12 +44,6 @@ const find = (label: string, frame: number): ReceiveYear =>
   years().find((row) => row.label === label && row.frame === frame)!;
 
 const FRAMES = [66, 256, 700, 1514, 9014, 65226];
-
-// Not toLocaleString, which follows the machine.
-const count = (n: number): string =>
-  n < 1000
-    ? `${n}`
-    : `${Math.floor(n / 1000)},${String(n % 1000).padStart(3, "0")}`;
 
 function byFrame(
   id: string,
@@ -261,6 +257,8 @@ function others(): Table {
 export const virtioReceiveBuffersThread: Thread = {
   id: "virtio-receive-buffers",
   title: "virtio_net's receive buffers, 2008 to today",
+  question:
+    "How should a guest size its receive buffers, and what happens when memory is short or lifetimes mix?",
   messages: [
     {
       subject:
@@ -286,6 +284,7 @@ export const virtioReceiveBuffersThread: Thread = {
       date: "2014-01",
     },
   ],
+  kernels: ["net-next-2013-10", "3.12", "3.13", "3.14", "4.3", "4.6", "6.8"],
   fitted: [
     {
       name: "bufferNs",
@@ -299,6 +298,21 @@ export const virtioReceiveBuffersThread: Thread = {
       value: 33240,
       unit: "ns",
       reason: "everything else of a 64 KiB packet, from the same two figures",
+    },
+  ],
+  figures: FIGURES,
+  bands: [
+    {
+      table: "single-stream",
+      rows: SINGLE_STREAM.slice(0, 2).map(({ era }) => era),
+      percent: 0,
+      note: "these two figures set the two constants",
+    },
+    {
+      table: "single-stream",
+      rows: [SINGLE_STREAM[2].era],
+      percent: [0, 0.6],
+      note: "predicted from the constants of the other two",
     },
   ],
   findings: [

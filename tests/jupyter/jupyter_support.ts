@@ -1,6 +1,7 @@
 /** The real Jupyter and a real browser, for the tests that want them. */
 
 import { delimiter, join } from "node:path";
+import type { Browser } from "playwright-core";
 
 /** Fails instead of skipping where Jupyter or Chromium is missing. */
 export const DEMANDED: boolean =
@@ -24,6 +25,22 @@ export function program(name: keyof typeof PROGRAMS): string {
     throw new Error(`${name} is demanded and not installed`);
   }
   return path;
+}
+
+/** Opens a browser for as long as `use` takes. */
+export async function withBrowser(
+  use: (browser: Browser) => Promise<void>,
+): Promise<void> {
+  // Only where it is used: the package is large.
+  const { chromium } = await import("playwright-core");
+  const browser = await chromium.launch({
+    executablePath: program("chromium"),
+  });
+  try {
+    await use(browser);
+  } finally {
+    await browser.close();
+  }
 }
 
 /**

@@ -17,12 +17,13 @@ export interface PageReport {
   readonly faults: readonly string[];
 }
 
-/** Measures the outputs of a page by nbconvert; without outside names, as it is sent as text. */
-export function measurePage(): PageReport {
+/** What holds an output in a page of nbconvert. */
+export const OUTPUTS = ".jp-OutputArea-output";
+
+/** Measures the outputs of a page, by what holds them; without outside names, as it is sent as text. */
+export function measurePage(selector: string): PageReport {
   const { document, getComputedStyle } = globalThis as Dom;
-  const outputs: Dom[] = [
-    ...document.querySelectorAll(".jp-OutputArea-output"),
-  ];
+  const outputs: Dom[] = [...document.querySelectorAll(selector)];
   const faults: string[] = [];
   const inOutputs = (selector: string): Dom[] =>
     outputs.flatMap((output) => [...output.querySelectorAll(selector)]);
@@ -104,7 +105,7 @@ export function measurePage(): PageReport {
     }
   }
   for (const svg of inOutputs("svg")) {
-    const area = svg.closest(".jp-OutputArea-output").getBoundingClientRect();
+    const area = svg.closest(selector).getBoundingClientRect();
     const over = svg.getBoundingClientRect().right - area.right;
     if (over > 1) {
       faults.push(`a drawing is ${over.toFixed(1)} px wider than its place`);

@@ -6,6 +6,7 @@ import {
 } from "@std/assert";
 import { ForwardingModel } from "../../lib/threads/kmem_cache_bulk_model.ts";
 import type { Cell, Table } from "../../lib/table.ts";
+import { assertInBands } from "./support.ts";
 import { kmemCacheBulkThread } from "../../lib/threads/kmem_cache_bulk.ts";
 
 const tables = await kmemCacheBulkThread.reproduce();
@@ -26,24 +27,22 @@ Deno.test("the base is exact by construction and labelled fitted", () => {
   assertAlmostEquals(base.simulated!, 1982144, 1e-9);
 });
 
-Deno.test("patches 1-3 on SLUB save 20.1 ns within 10 %", () => {
-  const before = cellOf("forwarding", BASE, "SLUB");
-  const after = cellOf("forwarding", "patches 1-3", "SLUB");
-  assertEquals(after.published, 2064446);
-  const saved = ns(before.simulated) - ns(after.simulated);
-  const measured = ns(before.published) - ns(after.published);
-  assertAlmostEquals(measured, 20.113, 1e-3);
-  assert(Math.abs(saved / measured - 1) <= 0.1, `${saved} ns`);
+Deno.test("every explained cell is inside its band", () => {
+  assertInBands(kmemCacheBulkThread, tables);
 });
 
-Deno.test("patch 4 on SLUB saves 4.3 ns within 25 %", () => {
-  const before = cellOf("forwarding", "patches 1-3", "SLUB");
-  const after = cellOf("forwarding", "patches 1-4", "SLUB");
-  assertEquals(after.published, 2083031);
-  const saved = ns(before.simulated) - ns(after.simulated);
-  const measured = ns(before.published) - ns(after.published);
-  assertAlmostEquals(measured, 4.322, 1e-3);
-  assert(Math.abs(saved / measured - 1) <= 0.25, `${saved} ns`);
+Deno.test("the steps on SLUB: 18.6 of the 20.1 ns that were saved, and 4.7 of 4.3", () => {
+  const steps = [BASE, "patches 1-3", "patches 1-4"].map((row) =>
+    cellOf("forwarding", row, "SLUB")
+  );
+  const saved = (what: "published" | "simulated"): string[] =>
+    [0, 1].map((i) =>
+      (ns(steps[i]![what]) - ns(steps[i + 1]![what])).toFixed(1)
+    );
+  assertEquals([saved("published"), saved("simulated")], [
+    ["20.1", "4.3"],
+    ["18.6", "4.7"],
+  ]);
 });
 
 Deno.test("what does not fit is said to be unexplained", () => {
@@ -88,20 +87,11 @@ Deno.test("k moves the steps and not the base", () => {
   assertThrows(() => new ForwardingModel(-1), RangeError, "factor -1");
 });
 
-Deno.test("qmempool's pps come out of its own machine's prices: within 2 %, twelve CPUs unexplained", () => {
-  for (const { label, cells } of tableOf("qmempool-pps").rows) {
-    const after = cells[1]!;
-    if (label.includes("12")) assertEquals(after.kind, "unexplained");
-    else {
-      assertEquals(after.kind, "priced");
-      assert(Math.abs(after.simulated! / after.published! - 1) < 0.02, label);
-    }
-  }
-  for (const { cells } of tableOf("qmempool-pairs").rows) {
-    for (const { simulated, published } of cells) {
-      assert(Math.abs(simulated! / published! - 1) < 0.02);
-    }
-  }
+Deno.test("qmempool's pps come out of its own machine's prices, those of twelve CPUs do not", () => {
+  assertEquals(
+    tableOf("qmempool-pps").rows.map(({ cells }) => cells[1]!.kind),
+    ["priced", "priced", "unexplained"],
+  );
 });
 
 Deno.test("every figure of the messages stands in one cell", () => {

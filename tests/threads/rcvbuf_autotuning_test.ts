@@ -5,6 +5,7 @@ import {
   TSO_ON,
 } from "../../lib/threads/rcvbuf_autotuning_published.ts";
 import type { Table } from "../../lib/table.ts";
+import { assertInBands } from "./support.ts";
 
 const shares: number[] = [];
 const tables = await thread.reproduce({
@@ -12,32 +13,8 @@ const tables = await thread.reproduce({
 });
 const byId = (id: string): Table => tables.find((table) => table.id === id)!;
 
-/** Relative errors of a column, of the rows from `from` ms on. */
-function errors(id: string, column: number, from = 25): number[] {
-  return byId(id).rows.filter(({ label }) => parseFloat(label) >= from)
-    .map(({ cells }) => {
-      const { simulated, published } = cells[column]!;
-      return simulated! / published! - 1;
-    });
-}
-
-const within = (list: number[], bound: number): void => {
-  assert(list.length > 0);
-  for (const error of list) {
-    assert(Math.abs(error) <= bound, `${list} against ${bound}`);
-  }
-};
-
-Deno.test("TSO off, columns 1 and 3, 25 ms and more: within 7.5 % and nothing fitted", () => {
-  for (const column of [0, 2]) within(errors("tso-off", column), 0.075);
-});
-
-Deno.test("the same with one named host latency: within 3.5 %", () => {
-  for (const column of [0, 2]) within(errors("tso-off-latency", column), 0.035);
-});
-
-Deno.test("TSO on, column 3, 25 ms and more: within 10 % and nothing fitted", () => {
-  within(errors("tso-on", 2), 0.1);
+Deno.test("every explained cell is inside its band", () => {
+  assertInBands(thread, tables);
 });
 
 Deno.test("every published figure stands in one cell of each variant, as the message has it", () => {

@@ -1,11 +1,16 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { type Table, threads } from "@truesize/lab";
+import { assertInBands } from "./support.ts";
 
 const thread = threads["skb-page-frag-refill"]!;
 const tables = await thread.reproduce();
 const byId = (id: string): Table => tables.find((table) => table.id === id)!;
 const simulated = (id: string): (number | null)[][] =>
   byId(id).rows.map(({ cells }) => cells.map((cell) => cell.simulated));
+
+Deno.test("every cell is inside its band", () => {
+  assertInBands(thread, tables);
+});
 
 Deno.test("Dalton's figures stand once each, beside simulated ones", () => {
   const published = tables.flatMap((table) =>

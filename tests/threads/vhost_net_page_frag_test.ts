@@ -6,6 +6,7 @@ import {
 } from "@std/assert";
 import type { Table } from "../../lib/table.ts";
 import { vhostNetPageFragThread as thread } from "../../lib/threads/vhost_net_page_frag.ts";
+import { assertInBands } from "./support.ts";
 import { perfChange } from "../../lib/threads/vhost_net_page_frag_perf.ts";
 
 const tables = await thread.reproduce();
@@ -13,6 +14,10 @@ const byId = (id: string): Table => tables.find((table) => table.id === id)!;
 const row = (id: string, label: string): (number | null)[] =>
   byId(id).rows.find((candidate) => candidate.label === label)!
     .cells.map(({ simulated }) => simulated);
+
+Deno.test("every explained cell is inside its band", () => {
+  assertInBands(thread, tables);
+});
 
 Deno.test("the event counts of the series", () => {
   assertEquals(row("events", "order-3 allocations"), [24967, 24967, 1, 1, 1]);
