@@ -27,8 +27,8 @@ function wordTable(
 ): string {
   const td = (cell: WordCell): string =>
     typeof cell === "string"
-      ? `<td>${escapeHTML(cell)}</td>`
-      : `<td class="figure">${escapeHTML(cell.figure)}</td>`;
+      ? `<td align="left">${escapeHTML(cell)}</td>`
+      : `<td align="right">${escapeHTML(cell.figure)}</td>`;
   return scrolling(
     title,
     `<table class="words"><thead><tr>${

@@ -51,8 +51,7 @@ tbody tr + tr > * { border-top: 1px solid var(--rule) }
 tbody th { font-weight: 400; text-align: left; min-width: 9rem }
 tbody td { white-space: nowrap }
 tbody tr:hover > * { background: var(--shade) }
-table.words td { text-align: left; white-space: normal }
-table.words td.figure { text-align: right; white-space: nowrap }
+td[align="left"] { white-space: normal }
 tfoot td { border-top: 1px solid var(--muted); padding-top: .5rem; color: var(--muted) }
 tfoot small { display: block; max-width: 44rem; font-size: .82rem }
 sup { line-height: 0 }
