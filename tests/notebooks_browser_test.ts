@@ -87,7 +87,15 @@ Deno.test({
         <div class="jp-OutputArea-output" style="width:300px;overflow:auto">
           <svg width="200" height="50"><text x="190" y="30">cut off</text></svg>
           <svg width="200" height="50"><text x="10" y="30">whole</text></svg>
-          <table><tr><td><div style="width:400px">too wide</div></td></tr></table>
+          <svg width="100" height="40" viewBox="0 0 160 64">
+            <text y="20">small</text>
+          </svg>
+          <svg width="200" height="50">
+            <text y="20">one</text><text x="9" y="24">other</text>
+            <text y="40"><tspan>apart</tspan></text>
+          </svg>
+          <table><tr><td align="right"><div style="width:400px">too wide</div></td></tr></table>
+          <table><tr><td>2,304</td></tr></table>
           <svg width="350" height="50"></svg>
           <svg width="10" height="0"></svg>
           <img style="display:none">
@@ -96,6 +104,9 @@ Deno.test({
       const found = [
         "10 by 0 px",
         '"cut off" is cut',
+        '"small" is 10.0 px high',
+        '"one" and "other" overlap',
+        '"2,304" is aligned',
         "wider than its place",
         "scrolls sideways",
       ];

@@ -353,3 +353,19 @@ Deno.test("an empty table has its head", () => {
   assertEquals(empty.toCSV().split("\r\n").length, 2);
   assertStringIncludes(empty.toHTML(), "<tbody></tbody>");
 });
+
+Deno.test("HTML: short labels stay on a line, long names may break after an underscore", () => {
+  const html = table({
+    id: "breaks",
+    title: "Breaks",
+    unit: "",
+    columns: ["CPU_PARTIAL_FREE"],
+    rows: ["1 a poll", "skb_page_frag_refill, 6.8"].map((label) => ({
+      label,
+      cells: [{ published: null, simulated: 1, kind: "exact" }],
+    })),
+  }).toHTML();
+  assertStringIncludes(html, ">1&nbsp;a&nbsp;poll</th>");
+  assertStringIncludes(html, ">skb_<wbr>page_<wbr>frag_<wbr>refill, 6.8</th>");
+  assertStringIncludes(html, ">CPU_<wbr>PARTIAL_<wbr>FREE</th>");
+});

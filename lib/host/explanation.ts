@@ -5,7 +5,7 @@
  */
 
 import { type Cell, type CellKind, Table, type TableRow } from "../table.ts";
-import { grouped } from "../table/number.ts";
+import { grouped as whole } from "../table/number.ts";
 import type { CollapseWork } from "./explain_collapse.ts";
 import type { CounterSign } from "./explain_counters.ts";
 import type { SocketState } from "./explain_socket.ts";
@@ -38,8 +38,10 @@ export interface ExplanationKinds {
   readonly charge: CellKind;
   /** Of `payload`, and so of `ratio`. */
   readonly payload: CellKind;
-  /** Of `packets`, `bytes`, `until` and `rmemAlloc`. */
+  /** Of `packets` and `until`. */
   readonly packets: CellKind;
+  /** Of `bytes`, `segments` and `rmemAlloc`, which hang on what the last packet leaves. */
+  readonly bytes: CellKind;
   /** Of all that `window` says. */
   readonly window: CellKind;
   /** Of all that `collapse` says. */
@@ -53,10 +55,10 @@ export type ExplanationData = Omit<
 >;
 
 const UNTIL = {
-  "drop": "the first drop",
-  "zero window": "the window has no room for another",
-  "prune": "the queue is pruned or collapsed",
-  "open": "the simulation was given up; the window is open still",
+  "drop": "until the first drop",
+  "zero window": "until the window has no room for another",
+  "prune": "until the queue is pruned or collapsed",
+  "open": "and the window is open still",
 } as const;
 /** Decimals of a suggestion's figures: counts, rates, ratios. */
 const DECIMALS = { exact: 0, priced: 1, fitted: 3, unexplained: 3 } as const;
@@ -91,6 +93,8 @@ export class Explanation {
   readonly range!: readonly [least: number, most: number];
   /** Payload that is still taken, bytes: of TCP's last packet a part may fit. */
   readonly bytes!: number;
+  /** Segments or datagrams until then; over loopback and veth what TCP makes of the writes, window probes among them. */
+  readonly segments!: number;
   /** What happens to the next packet; `open` where so many were followed and nothing happened. */
   readonly until!: "drop" | "zero window" | "prune" | "open";
   /** `sk_rmem_alloc` then, bytes. */
@@ -126,22 +130,22 @@ export class Explanation {
     const { state, size, charge, window, kinds, range, note, collapse } = this;
     const lines = [
       `${state.protocol.toUpperCase()}: holds ${
-        grouped(this.payload)
-      } B of payload in ${grouped(state.rmemAlloc)} B of truesize (sk_rcvbuf ${
-        grouped(state.rcvbuf)
+        whole(this.payload)
+      } B of payload in ${whole(state.rmemAlloc)} B of truesize (sk_rcvbuf ${
+        whole(state.rcvbuf)
       } B), ratio ${this.ratio.toFixed(3)} (${kinds.payload})`,
-      `A packet of ${grouped(size)} B is charged ${
-        grouped(charge)
-      } B (${kinds.charge}); ${grouped(this.packets)} more${
+      `A packet of ${whole(size)} B is charged ${
+        whole(charge)
+      } B (${kinds.charge}); ${whole(this.packets)} more${
         range[0] === range[1]
           ? ""
-          : ` (${grouped(range[0])} to ${grouped(range[1])})`
-      } until ${UNTIL[this.until]} (at ${
-        grouped(this.rmemAlloc)
-      } B) (${kinds.packets})`,
+          : ` (${whole(range[0])} to ${whole(range[1])})`
+      } ${UNTIL[this.until]} (${kinds.packets}), at ${
+        whole(this.rmemAlloc)
+      } B (${kinds.bytes})`,
     ];
     if (note !== undefined) lines.push(`  rests on: ${note}`);
-    if (state.drops > 0) lines.push(`${grouped(state.drops)} dropped so far`);
+    if (state.drops > 0) lines.push(`${whole(state.drops)} dropped so far`);
     if (window !== undefined) lines.push(...this.#window(window));
     const { signs } = this;
     for (const { name, value, meaning } of signs) {
@@ -160,12 +164,10 @@ export class Explanation {
       lines.push(
         passes === 0
           ? `tcp_collapse: nothing to copy while nobody reads (${kinds.collapse})`
-          : `tcp_collapse: after ${
-            grouped(packets)
-          } packets that nobody reads, ${grouped(passes)} passes copy ${
-            grouped(bytes)
-          } B of ${grouped(skbs)} skbs, one of them ${
-            grouped(longest)
+          : `tcp_collapse: after ${whole(packets)} packets that nobody reads, ${
+            whole(passes)
+          } passes copy ${whole(bytes)} B of ${whole(skbs)} skbs, one of them ${
+            whole(longest)
           } B (${kinds.collapse}; a copied byte has no price here)`,
       );
     }
@@ -187,17 +189,17 @@ export class Explanation {
     const kind = this.kinds.window;
     const why = {
       tcp_grow_window: `tcp_grow_window: an skb charged ${
-        grouped(this.charge)
-      } B is worth ${grouped(worth)} B of window but carries ${
-        grouped(this.size)
+        whole(this.charge)
+      } B is worth ${whole(worth)} B of window but carries ${
+        whole(this.size)
       } B, so rcv_ssthresh stops below the ${
-        grouped(window.whole)
+        whole(window.whole)
       } B that tcp_rmem[2] is worth`,
       scaling_ratio:
         "scaling_ratio: tcp_rmem[2] is worth what such skbs carry in it",
       tcp_win_from_space: "tcp_rmem[2] alone (tcp_win_from_space)",
     }[mechanism];
-    const lines = [`The window stops at ${grouped(cap)} B (${kind}). ${why}`];
+    const lines = [`The window stops at ${whole(cap)} B (${kind}). ${why}`];
     if (mostMbit !== undefined) {
       lines.push(
         `At ${this.rttMs} ms that is ${
@@ -207,10 +209,10 @@ export class Explanation {
     }
     if (bdp !== undefined) {
       lines.push(
-        `The wanted rate needs ${grouped(bdp)} B in flight: tcp_rmem[2] ${
+        `The wanted rate needs ${whole(bdp)} B in flight: tcp_rmem[2] ${
           rmemNeeded === Infinity
             ? "cannot be large enough"
-            : `of ${grouped(rmemNeeded!)} B`
+            : `of ${whole(rmemNeeded!)} B`
         } (${kind})`,
       );
     }
@@ -242,7 +244,7 @@ export class Explanation {
     row("payload per truesize", "", this.ratio, kinds.payload);
     row("charge of a packet", "bytes", this.charge, kinds.charge);
     row(
-      `packets until ${UNTIL[this.until]}`,
+      `packets ${UNTIL[this.until]}`,
       "packets",
       this.packets,
       kinds.packets,
@@ -250,7 +252,7 @@ export class Explanation {
         ? note
         : `${range[0]} to ${range[1]}: ${note}`,
     );
-    row("sk_rmem_alloc then", "bytes", this.rmemAlloc, kinds.packets);
+    row("sk_rmem_alloc then", "bytes", this.rmemAlloc, kinds.bytes);
     if (window !== undefined) {
       const { cap, mostMbit, rmemNeeded, mechanism } = window;
       row("window stops at", "bytes", cap, kinds.window, mechanism);
@@ -279,7 +281,7 @@ export class Explanation {
     return new Table({
       id: "explanation",
       title: `A ${this.state.protocol.toUpperCase()} socket and packets of ${
-        grouped(this.size)
+        whole(this.size)
       } bytes`,
       unit: "",
       columns: ["figure"],

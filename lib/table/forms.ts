@@ -157,6 +157,14 @@ export function escapeHTML(text: string): string {
 // an untrusted notebook keeps the attribute alone.
 const left = 'align="left" style="text-align:left"';
 
+/** Long kernel names may break after an underscore, where a narrow page would scroll otherwise. */
+function headHTML(text: string): string {
+  return escapeHTML(text).replace(/_(?=\w)/g, "_<wbr>");
+}
+
+/** A row's label up to this long, in characters, stays on one line. */
+const shortLabel = 12;
+
 /** A semantic table. See `Table.toHTML`. */
 export function toHTML(data: TableData): string {
   const grid = layout(data, 1);
@@ -186,10 +194,10 @@ export function toHTML(data: TableData): string {
   const heads = grid.groups.map(({ title, span }) =>
     span > 1
       ? `<th scope="colgroup" colspan="${span}" align="center">${
-        escapeHTML(title)
+        headHTML(title)
       }</th>`
       : `<th scope="col"${compared ? ' rowspan="2"' : ""} align="right">${
-        escapeHTML(title)
+        headHTML(title)
       }</th>`
   );
   const figures = grid.groups.flatMap(({ span }) =>
@@ -200,7 +208,11 @@ export function toHTML(data: TableData): string {
     const rows = row.span > 1 ? ` rowspan="${row.span}"` : "";
     const label = row.span === 0
       ? ""
-      : `<th scope="row"${rows} ${left}>${escapeHTML(row.label)}</th>`;
+      : `<th scope="row"${rows} ${left}>${
+        row.label.length <= shortLabel
+          ? escapeHTML(row.label).replaceAll(" ", "&nbsp;")
+          : headHTML(row.label)
+      }</th>`;
     const figure = grid.stacked ? `<td ${left}>${row.figure}</td>` : "";
     return `<tr>${label}${figure}${row.cells.map(td).join("")}</tr>`;
   });

@@ -167,11 +167,21 @@ function tickStep(size: number, scale: number): number {
   return step;
 }
 
+/** A buffer, or the gap between two. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+  readonly fill: string;
+  readonly label: string;
+  /** Whether it is a buffer. */
+  readonly isBuffer: boolean;
+}
+
 /** Buffers and the gaps between them, in the order they lie in the block. */
 function spans(
   block: Checked,
-): { from: number; to: number; fill: string; label: string }[] {
-  const out: { from: number; to: number; fill: string; label: string }[] = [];
+): Span[] {
+  const out: Span[] = [];
   let end = 0;
   block.buffers.forEach(({ offset, size, label, free = false }, i) => {
     if (offset > end) {
@@ -180,6 +190,7 @@ function spans(
         to: offset,
         fill: gapFill,
         label: count(offset - end),
+        isBuffer: false,
       });
     }
     out.push({
@@ -187,6 +198,7 @@ function spans(
       to: offset + size,
       fill: free ? freeFill : usedFill,
       label: label ?? String(i + 1),
+      isBuffer: true,
     });
     end = offset + size;
   });
@@ -196,6 +208,7 @@ function spans(
       to: block.size,
       fill: gapFill,
       label: count(block.size - end),
+      isBuffer: false,
     });
   }
   return out;
@@ -233,7 +246,13 @@ function place(
         y += lineHeight;
       }
     }
-    for (const { from, to, fill, label } of spans(block)) {
+    const parts = spans(block);
+    const fits = ({ from, to, label }: Span): boolean =>
+      textWidth(label, fontSize) + 4 <= (to - from) * scale;
+    // Buffers have all their names or none: numbers that stop at 9 would say that there are nine.
+    const named = parts.filter(({ isBuffer }) => isBuffer).every(fits);
+    for (const part of parts) {
+      const { from, to, fill, label, isBuffer } = part;
       const box = {
         x1: edge + from * scale,
         x2: edge + to * scale,
@@ -242,7 +261,7 @@ function place(
         fill,
       };
       boxes.push(box);
-      if (textWidth(label, fontSize) + 4 > box.x2 - box.x1) continue;
+      if (isBuffer ? !named : !fits(part)) continue;
       labels.push({
         x: (box.x1 + box.x2) / 2,
         y: y + barHeight / 2,

@@ -8,12 +8,12 @@ import { Figure, type FigureRow } from "./figure.ts";
 import { loadRasteriser } from "./raster.ts";
 import { type KeyEntry, placeKey } from "./key.ts";
 import {
+  balanceText,
   boldness,
   edge,
   fontFamily,
   fontSize,
   textWidth,
-  wrapText,
 } from "./text_width.ts";
 
 /** The Observable Plot module, as it is handed to a `marks` function. */
@@ -59,6 +59,8 @@ export const defaults = {
   marginBottom: 46,
 } as const;
 const titleSize = 17;
+/** Between the subtitle and a key, in px. */
+const keyGap = 4;
 
 /** The little of the DOM that is used; jsdom comes without types of its own. */
 interface SvgElement {
@@ -214,12 +216,14 @@ export async function plot(options: PlotOptions): Promise<Figure> {
   const width = Number(made.getAttribute("width"));
   const body = Number(made.getAttribute("height"));
   const lines = [
-    ...wrapText(title, titleSize * boldness, width - 2 * edge).map((line) => ({
+    ...balanceText(title, titleSize * boldness, width - 2 * edge).map((
+      line,
+    ) => ({
       line,
       size: titleSize,
       weight: "bold",
     })),
-    ...wrapText(subtitle, fontSize, width - 2 * edge).map((line) => ({
+    ...balanceText(subtitle, fontSize, width - 2 * edge).map((line) => ({
       line,
       size: fontSize,
       weight: "normal",
@@ -228,7 +232,7 @@ export async function plot(options: PlotOptions): Promise<Figure> {
   const placed = placeKey(key, width);
   const head =
     lines.reduce((sum, { size }) => sum + Math.ceil(size * 1.35), 0) +
-    placed.height + 8;
+    placed.height + (key.length > 0 ? keyGap : 0) + 8;
   const draw = (
     name: string,
     attributes: Readonly<Record<string, string | number>>,
@@ -253,6 +257,7 @@ export async function plot(options: PlotOptions): Promise<Figure> {
       fill: "currentColor",
     }, line);
   }
+  y += keyGap;
   for (const { x, middle, size, fill } of placed.swatches) {
     draw("rect", {
       x,

@@ -64,3 +64,28 @@ export function wrapText(text: string, size: number, width: number): string[] {
   }
   return lines;
 }
+
+/**
+ * Breaks a text into as few lines as {@link wrapText}, and these into equal
+ * parts as far as words allow: no word is left alone on the last line.
+ *
+ * @param text The text.
+ * @param size The font size in px.
+ * @param width The most that a line may take in px.
+ * @returns The lines; none for an empty text.
+ */
+export function balanceText(
+  text: string,
+  size: number,
+  width: number,
+): string[] {
+  let lines = wrapText(text, size, width);
+  for (let narrower = width - size; narrower > 0; narrower -= size) {
+    const tried = wrapText(text, size, narrower);
+    const fits = tried.length === lines.length &&
+      tried.every((line) => textWidth(line, size) <= narrower);
+    if (!fits) break;
+    lines = tried;
+  }
+  return lines;
+}

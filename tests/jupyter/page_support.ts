@@ -57,6 +57,53 @@ export function measurePage(selector: string): PageReport {
       );
     }
   }
+  // The lines of a text of several are told apart.
+  const words = (svg: Dom): Dom[] =>
+    [...svg.querySelectorAll("text, tspan")].filter((text) =>
+      text.querySelector("tspan") === null && text.textContent.trim() !== ""
+    );
+  for (const svg of inOutputs("svg").filter(isShown)) {
+    const frame = svg.getBoundingClientRect();
+    const shrunk = frame.width / (svg.viewBox.baseVal?.width || frame.width);
+    const boxes = words(svg).map((text) => ({
+      text: text.textContent,
+      size: parseFloat(getComputedStyle(text).fontSize) * shrunk,
+      box: text.getBoundingClientRect(),
+    }));
+    const smallest = Math.min(...boxes.map(({ size }) => size));
+    if (smallest < 11) {
+      const { text } = boxes.find(({ size }) => size === smallest)!;
+      faults.push(
+        `the text ${JSON.stringify(text)} is ${smallest.toFixed(1)} px high`,
+      );
+    }
+    boxes.forEach((one, i) => {
+      for (const other of boxes.slice(i + 1)) {
+        const across = Math.min(one.box.right, other.box.right) -
+          Math.max(one.box.left, other.box.left);
+        const down = Math.min(one.box.bottom, other.box.bottom) -
+          Math.max(one.box.top, other.box.top);
+        // A box has room above and below its letters.
+        if (across > 1 && down > 0.25 * Math.min(one.size, other.size)) {
+          faults.push(
+            `the texts ${JSON.stringify(one.text)} and ${
+              JSON.stringify(other.text)
+            } overlap`,
+          );
+        }
+      }
+    });
+  }
+  for (const cell of inOutputs("tbody td:not([align=left])")) {
+    const { textAlign } = getComputedStyle(cell);
+    if (!/right$/.test(textAlign)) {
+      faults.push(
+        `the figure ${
+          JSON.stringify(cell.textContent)
+        } is aligned ${textAlign}`,
+      );
+    }
+  }
   for (const svg of inOutputs("svg")) {
     const area = svg.closest(selector).getBoundingClientRect();
     const over = svg.getBoundingClientRect().right - area.right;

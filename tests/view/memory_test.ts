@@ -192,3 +192,15 @@ Deno.test("block: buffers that overlap or lie outside are refused", () => {
     assertThrows(() => blockText(blocks), RangeError, message);
   }
 });
+
+Deno.test("block: buffers are numbered to the last one or not at all", async () => {
+  const numbers = async (count: number): Promise<string[]> => {
+    const block = { size: 32768, order: 3, buffers: cut(1024, count) };
+    const { texts } = textBoxes((await drawBlock(block)).svg());
+    return texts.map(({ text }) => text).filter((text) =>
+      /^[1-9]\d?$/.test(text)
+    );
+  };
+  assertEquals((await numbers(9)).length, 9);
+  assertEquals(await numbers(32), []);
+});

@@ -279,5 +279,5 @@ Deno.test("a key stands below the subtitle, in rows, and is no part of the plot"
   assertEquals(figure.svg().match(/<rect /g)?.length, entries.length);
   const bare = await plot({ title: "T", marks });
   assert(rows.size > 1);
-  assertEquals(figure.height - bare.height, rows.size * lineHeight);
+  assertEquals(figure.height - bare.height, rows.size * lineHeight + 4);
 });

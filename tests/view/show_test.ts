@@ -9,7 +9,7 @@ import { colorOf, colors, okabeIto, textOn } from "../../lib/view/colors.ts";
 import { plot } from "../../lib/view/plot.ts";
 import { progress } from "../../lib/view/progress.ts";
 import { html, markdown, show } from "../../lib/view/show.ts";
-import { textWidth, wrapText } from "../../lib/view/text_width.ts";
+import { balanceText, textWidth, wrapText } from "../../lib/view/text_width.ts";
 
 type Message = {
   type: string;
@@ -193,4 +193,13 @@ Deno.test("text widths are DejaVu's, and lines break at spaces", () => {
     "cc",
   ]);
   assertEquals(wrapText("", 10, 100), []);
+  const words = "one two three four five six seven eight nine";
+  const width = textWidth("one two three four five six seven eight", 10);
+  assertEquals(wrapText(words, 10, width)[1], "nine");
+  assertEquals(balanceText(words, 10, width), [
+    "one two three four five",
+    "six seven eight nine",
+  ]);
+  assertEquals(balanceText("one two", 10, width), ["one two"]);
+  assertEquals(balanceText("", 10, width), []);
 });
