@@ -2,7 +2,7 @@
 
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { readArguments, refuse } from "./arguments.ts";
 
 const HELP = `Usage: deno task coverage [--at-least PERCENT] [TESTS …]
 
@@ -126,33 +126,20 @@ async function measured(tests: readonly string[]): Promise<string> {
 }
 
 async function main(): Promise<number> {
-  let parsed;
-  try {
-    parsed = parseArgs({
-      args: Deno.args,
-      strict: true,
-      allowPositionals: true,
-      options: {
-        "at-least": { type: "string", default: "90" },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    });
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    console.error(`coverage: ${error.message}\n\n${HELP}`);
-    return 2;
-  }
-  const { values, positionals } = parsed;
-  if (values.help) {
-    console.log(HELP);
-    return 0;
-  }
+  const { values, positionals } = readArguments("coverage", HELP, {
+    allowPositionals: true,
+    options: {
+      "at-least": { type: "string", default: "90" },
+      help: { type: "boolean" },
+    },
+  });
   const atLeast = Number(values["at-least"]);
   if (!(atLeast >= 0 && atLeast <= 100)) {
-    console.error(
-      `coverage: --at-least ${values["at-least"]}: 0 to 100 is allowed`,
+    refuse(
+      "coverage",
+      HELP,
+      `--at-least ${values["at-least"]}: 0 to 100 is allowed`,
     );
-    return 2;
   }
   const tests = positionals.length > 0 ? positionals : ["tests"];
   let lcov;

@@ -1,8 +1,8 @@
 /** `deno task merge SHARD...`: the shards of a sweep as one file. */
 
 import process from "node:process";
-import { parseArgs } from "node:util";
 import { type MergedSweep, mergeShards } from "../mod.ts";
+import { readArguments } from "./arguments.ts";
 import { FORMATS, fromUser, save, written } from "./sweep_output.ts";
 
 const HELP =
@@ -21,23 +21,6 @@ function fail(message: string, code = 2): never {
   process.exit(code);
 }
 
-function readArguments() {
-  try {
-    return parseArgs({
-      args: Deno.args,
-      strict: true,
-      allowPositionals: true,
-      options: {
-        out: { type: "string" },
-        partial: { type: "boolean" },
-        help: { type: "boolean" },
-      },
-    });
-  } catch (error) {
-    fail(`${(error as Error).message}\nTry: deno task merge --help`);
-  }
-}
-
 /** "2, 4 to 7". */
 function ranges(numbers: readonly number[]): string {
   const runs: [number, number][] = [];
@@ -50,11 +33,14 @@ function ranges(numbers: readonly number[]): string {
     .join(", ");
 }
 
-const { values, positionals: paths } = readArguments();
-if (values.help) {
-  console.log(HELP);
-  process.exit(0);
-}
+const { values, positionals: paths } = readArguments("merge", HELP, {
+  allowPositionals: true,
+  options: {
+    out: { type: "string" },
+    partial: { type: "boolean" },
+    help: { type: "boolean" },
+  },
+});
 const { out } = values;
 let merged: MergedSweep;
 try {

@@ -1,7 +1,6 @@
 /** `deno task provenance`: every number of a release with its source, and a check against a kernel tree. */
 
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import {
   checkTree,
   kernel,
@@ -10,6 +9,7 @@ import {
   type TreeCheck,
   type TreeVerdict,
 } from "../mod.ts";
+import { readArguments, refuse } from "./arguments.ts";
 import { fromUser } from "./sweep_output.ts";
 
 const HELP =
@@ -92,34 +92,21 @@ function treeAt(folder: string) {
   };
 }
 
-function fail(message: string): number {
-  console.error(`provenance: ${message}\n\n${HELP}`);
-  return 2;
+function fail(message: string): never {
+  refuse("provenance", HELP, message);
 }
 
 function main(): number {
-  let values;
-  try {
-    ({ values } = parseArgs({
-      args: Deno.args,
-      strict: true,
-      options: {
-        release: { type: "string", default: releases.at(-1)! },
-        tree: { type: "string" },
-        json: { type: "boolean", default: false },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    }));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    return fail(error.message);
-  }
-  if (values.help) {
-    console.log(HELP);
-    return 0;
-  }
+  const { values } = readArguments("provenance", HELP, {
+    options: {
+      release: { type: "string", default: releases.at(-1)! },
+      tree: { type: "string" },
+      json: { type: "boolean", default: false },
+      help: { type: "boolean" },
+    },
+  });
   if (!releases.includes(values.release)) {
-    return fail(
+    fail(
       `--release "${values.release}": ${releases.join(", ")} are known`,
     );
   }
@@ -133,14 +120,14 @@ function main(): number {
   try {
     files = treeAt(values.tree);
   } catch {
-    return fail(`--tree "${values.tree}": no folder of that name`);
+    fail(`--tree "${values.tree}": no folder of that name`);
   }
   const checks = checkTree(chosen, files);
   console.log(
     values.json ? JSON.stringify(checks, null, 2) : checksText(checks),
   );
   if (checks.every(({ verdict }) => verdict === "not found")) {
-    return fail(`--tree "${values.tree}": not one of the release's files`);
+    fail(`--tree "${values.tree}": not one of the release's files`);
   }
   return checks.some(({ verdict }) => verdict === "differs") ? 1 : 0;
 }

@@ -3,7 +3,6 @@
 import { basename, dirname, extname, join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
 import {
   defineSweep,
   type NamedShard,
@@ -13,6 +12,7 @@ import {
   type SweepDefinition,
   type SweepResult,
 } from "../mod.ts";
+import { readArguments } from "./arguments.ts";
 import { FORMATS, fromUser, save, written } from "./sweep_output.ts";
 
 const HELP =
@@ -37,24 +37,6 @@ deno task merge joins the shards' files.`;
 function fail(message: string): never {
   console.error(`sweep: ${message}\nTry: deno task sweep --help`);
   process.exit(2);
-}
-
-function readArguments() {
-  try {
-    return parseArgs({
-      args: Deno.args,
-      strict: true,
-      allowPositionals: true,
-      options: {
-        out: { type: "string" },
-        workers: { type: "string" },
-        shard: { type: "string" },
-        help: { type: "boolean" },
-      },
-    });
-  } catch (error) {
-    fail((error as Error).message);
-  }
 }
 
 function attempt<T>(what: () => T): T {
@@ -96,11 +78,15 @@ function report(result: SweepResult): void {
   process.exitCode = 1;
 }
 
-const { values, positionals: [file, ...more] } = readArguments();
-if (values.help) {
-  console.log(HELP);
-  process.exit(0);
-}
+const { values, positionals: [file, ...more] } = readArguments("sweep", HELP, {
+  allowPositionals: true,
+  options: {
+    out: { type: "string" },
+    workers: { type: "string" },
+    shard: { type: "string" },
+    help: { type: "boolean" },
+  },
+});
 if (file === undefined || more.length > 0) fail("one FILE.ts is needed");
 if (values.workers !== undefined && !/^\d+$/.test(values.workers)) {
   fail(`--workers "${values.workers}": a whole number is allowed`);

@@ -15,15 +15,17 @@ export interface Ran {
  *
  * @param args The arguments.
  * @param input What it reads on standard input.
+ * @param env Variables beside those of this process.
  */
 export async function runDeno(
   args: readonly string[],
   input = "",
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [...args],
     cwd: ROOT,
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", ...env },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",

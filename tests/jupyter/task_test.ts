@@ -1,23 +1,12 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
 import { readNotebook, writeNotebook } from "../../lib/jupyter/notebook.ts";
-import { codeNotebook, ROOT, textsOf, withFolder } from "./support.ts";
+import { type Ran, runDeno } from "../deno_command.ts";
+import { codeNotebook, textsOf, withFolder } from "./support.ts";
 
 /** Runs `tasks/notebooks.ts` as `deno task notebooks` does. */
-async function task(
-  ...args: string[]
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", join(ROOT, "tasks", "notebooks.ts"), ...args],
-    cwd: ROOT,
-    env: { NO_COLOR: "1" },
-    stdout: "piped",
-    stderr: "piped",
-  }).output();
-  const [out, err] = [stdout, stderr].map((bytes) =>
-    new TextDecoder().decode(bytes)
-  );
-  return { code, stdout: out!, stderr: err! };
+function task(...args: string[]): Promise<Ran> {
+  return runDeno(["run", "-A", "tasks/notebooks.ts", ...args]);
 }
 
 const SHOW = `async function show(text: string) {
@@ -35,18 +24,18 @@ Deno.test("task notebooks: a wrong command line exits with 2 and says what is al
     [["--write", "--check"], "exclude each other"],
   ];
   for (const [args, message] of cases) {
-    const { code, stdout, stderr } = await task(...args);
-    assertEquals([code, stdout], [2, ""]);
-    assertStringIncludes(stderr, message);
-    assertStringIncludes(stderr, "--help");
+    const { code, out, err } = await task(...args);
+    assertEquals([code, out], [2, ""]);
+    assertStringIncludes(err, message);
+    assertStringIncludes(err, "--help");
   }
 });
 
 Deno.test("task notebooks: --help", async () => {
-  const { code, stdout } = await task("--help");
+  const { code, out } = await task("--help");
   assertEquals(code, 0);
   for (const option of ["--write", "--check", "NAME"]) {
-    assertStringIncludes(stdout, option);
+    assertStringIncludes(out, option);
   }
 });
 
@@ -56,14 +45,14 @@ Deno.test("task notebooks: runs, writes, checks and fails", async () => {
     await writeNotebook(path, codeNotebook(SHOW, 'await show("1");'));
 
     const ran = await task(path);
-    assertEquals(ran.code, 0, ran.stderr);
-    assertMatch(ran.stderr, /^ok +\d+\.\d s {2}test-.*\.ipynb\n$/);
+    assertEquals(ran.code, 0, ran.err);
+    assertMatch(ran.err, /^ok +\d+\.\d s {2}test-.*\.ipynb\n$/);
     assertEquals(textsOf(await readNotebook(path), 1), []);
 
     const unequal = await task(path, "--check");
     assertEquals(unequal.code, 1);
     assertStringIncludes(
-      unequal.stderr,
+      unequal.err,
       "cell 2 (id c2): has 1 outputs; the committed",
     );
 
@@ -78,15 +67,15 @@ Deno.test("task notebooks: runs, writes, checks and fails", async () => {
     const silent = await task(path);
     assertEquals(silent.code, 1);
     assertStringIncludes(
-      silent.stderr,
+      silent.err,
       "cell 2 (id c2): calls show() and has no output",
     );
 
     await writeNotebook(path, codeNotebook(SHOW, 'throw new Error("boom");'));
     const thrown = await task(path);
     assertEquals(thrown.code, 1);
-    assertStringIncludes(thrown.stderr, "cell 2 (id c2): Error: boom");
-    assertStringIncludes(thrown.stderr, "1 of 1 notebooks failed");
+    assertStringIncludes(thrown.err, "cell 2 (id c2): Error: boom");
+    assertStringIncludes(thrown.err, "1 of 1 notebooks failed");
     await Deno.remove(join(folder, "..", path.split(/[\\/]/).at(-1)!));
   });
 });

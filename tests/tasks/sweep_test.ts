@@ -1,24 +1,14 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { type Ran, runDeno } from "../deno_command.ts";
 
-const ROOT = new URL("../..", import.meta.url);
 const EXAMPLE = "tests/sweep/example_sweep.ts";
 
-async function task(
+function task(
   name: "sweep" | "merge",
   args: readonly string[],
   env: Record<string, string> = {},
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", `tasks/${name}.ts`, ...args],
-    cwd: ROOT,
-    env: { NO_COLOR: "1", ...env },
-  }).output();
-  const decoder = new TextDecoder();
-  return {
-    code,
-    stdout: decoder.decode(stdout),
-    stderr: decoder.decode(stderr),
-  };
+): Promise<Ran> {
+  return runDeno(["run", "-A", `tasks/${name}.ts`, ...args], "", env);
 }
 
 async function inFolder(use: (path: string) => Promise<void>): Promise<void> {
@@ -35,7 +25,7 @@ Deno.test("shards of an array and of an indexed job join into what one run write
     const whole = await task("sweep", [EXAMPLE, "--workers", "2"]);
     // Five cells fail, and the task says so.
     assertEquals(whole.code, 1);
-    assertStringIncludes(whole.stderr, "5 of 20 cells failed");
+    assertStringIncludes(whole.err, "5 of 20 cells failed");
     const out = `${folder}/example.csv`;
     const run = (env: Record<string, string>) =>
       task("sweep", [EXAMPLE, "--out", out, "--workers", "1"], env);
@@ -46,27 +36,27 @@ Deno.test("shards of an array and of an indexed job join into what one run write
       SLURM_ARRAY_TASK_MAX: "2",
     });
     await run(slurm(0));
-    const { stderr } = await run({
+    const { err } = await run({
       JOB_COMPLETION_INDEX: "2",
       JOB_COMPLETIONS: "3",
     });
-    assertStringIncludes(stderr, "shard 3 of 3 (JOB_COMPLETION_INDEX)");
+    assertStringIncludes(err, "shard 3 of 3 (JOB_COMPLETION_INDEX)");
     const parts = () =>
       [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`)
         .filter((path) => path.includes(".shard-"));
 
     const early = await task("merge", [...parts(), "--out", out]);
     assertEquals(early.code, 1);
-    assertStringIncludes(early.stderr, "of 3 shards 1 is missing: 2");
+    assertStringIncludes(early.err, "of 3 shards 1 is missing: 2");
     assertEquals(parts().length, 2);
     const partial = await task("merge", [...parts(), "--partial"]);
-    assertEquals([partial.code, partial.stdout.split("\r\n").length], [0, 14]);
+    assertEquals([partial.code, partial.out.split("\r\n").length], [0, 14]);
 
     await run(slurm(1));
     const merged = await task("merge", parts());
-    assertEquals([merged.code, merged.stdout], [0, whole.stdout]);
+    assertEquals([merged.code, merged.out], [0, whole.out]);
     assertEquals((await task("merge", [...parts(), "--out", out])).code, 0);
-    assertEquals((await Deno.readTextFile(out)).trimEnd() + "\n", whole.stdout);
+    assertEquals((await Deno.readTextFile(out)).trimEnd() + "\n", whole.out);
     for (const form of ["jsonl", "parquet"]) {
       const path = `${folder}/out.${form}`;
       const [a, b] = [`${folder}/a.${form}`, path];
@@ -96,8 +86,8 @@ Deno.test("bad arguments: exit 2, the message names them, standard output stays 
     ["merge", ["none.jsonl"], "none.jsonl"],
   ];
   for (const [name, args, message] of cases) {
-    const { code, stdout, stderr } = await task(name, args);
-    assertEquals([code, stdout], [2, ""], stderr);
-    assertStringIncludes(stderr, message);
+    const { code, out, err } = await task(name, args);
+    assertEquals([code, out], [2, ""], err);
+    assertStringIncludes(err, message);
   }
 });
