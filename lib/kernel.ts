@@ -341,7 +341,21 @@ export interface KernelValues {
   readonly ixgbe: IxgbeFacts;
 }
 
-/** Every group of {@linkcode KernelValues} as facts with their sources. */
+/**
+ * Every group of {@linkcode KernelValues} as facts with their sources.
+ *
+ * @example
+ * ```ts
+ * import type { KernelFacts } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const vhost: KernelFacts["vhost"] = {
+ *   frag: { value: "none", file: "drivers/vhost/net.c", symbol: "handle_tx", origin: "an example" },
+ *   bias: { value: 0, file: "drivers/vhost/net.c", symbol: "handle_tx", origin: "an example" },
+ * };
+ * assertEquals(vhost.frag.value, "none");
+ * ```
+ */
 export type KernelFacts = {
   readonly [G in keyof KernelValues]: Facts<KernelValues[G]>;
 };

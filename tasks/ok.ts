@@ -88,6 +88,7 @@ function gates(fast: boolean): Gate[] {
       "types",
       "check",
       "mod.ts",
+      "engine.ts",
       "lib",
       "tests",
       "bench",
@@ -95,7 +96,14 @@ function gates(fast: boolean): Gate[] {
       "sweeps",
     ),
     { name: "notebooks", run: checkCells },
-    deno("doc comments", "doc", "--lint", "mod.ts", "lib/jupyter/mod.ts"),
+    deno(
+      "doc comments",
+      "doc",
+      "--lint",
+      "mod.ts",
+      "engine.ts",
+      "lib/jupyter/mod.ts",
+    ),
     { name: fast ? "fast tests" : "tests", run: () => runTests(fast) },
   ];
 }

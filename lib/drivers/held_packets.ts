@@ -10,7 +10,23 @@ import { grownRing } from "../sim/grown.ts";
 /** Who takes references of blocks back. */
 export type PageReferences = Pick<PageAllocator, "putPage">;
 
-/** A queue of received packets with their page references; typed rings that double, nothing allocated a packet. */
+/**
+ * A queue of received packets with their page references; typed rings that double, nothing allocated a packet.
+ *
+ * @example
+ * ```ts
+ * import { HeldPackets, kernel, PageAllocator } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const pages = new PageAllocator(kernel("6.18"));
+ * const held = new HeldPackets(pages, 0);
+ * held.push(2304);
+ * held.push(2304);
+ * assertEquals([held.packets, held.truesize], [2, 4608]);
+ * held.consume(1);
+ * assertEquals(held.truesize, 2304);
+ * ```
+ */
 export class HeldPackets {
   /** Packets held. */
   packets = 0;

@@ -37,7 +37,20 @@ export interface IxgbeRingOptions {
   readonly cpu?: number | undefined;
 }
 
-/** What an {@linkcode IxgbeRxRing} counts. Names of the driver's statistics where it has one. */
+/**
+ * What an {@linkcode IxgbeRxRing} counts. Names of the driver's statistics where it has one.
+ *
+ * @example
+ * ```ts
+ * import { IxgbeRingCounters, IxgbeRxRing, kernel, PageAllocator } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const ring = new IxgbeRxRing(new PageAllocator(kernel("6.8")));
+ * ring.receive(1514);
+ * const counters: IxgbeRingCounters = ring.counters;
+ * assertEquals([counters.packets, counters.bytes], [1, 1514]);
+ * ```
+ */
 export class IxgbeRingCounters {
   /** `rx_packets`: packets handed to the stack. */
   packets = 0;

@@ -11,11 +11,41 @@ import {
 } from "../net/completion_queue.ts";
 import { whole } from "../sim/check.ts";
 
-/** `IXGBE_DEFAULT_TXD`: descriptors of a ring. */
+/**
+ * `IXGBE_DEFAULT_TXD`: descriptors of a ring.
+ *
+ * @example
+ * ```ts
+ * import { IXGBE_DEFAULT_TXD } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(IXGBE_DEFAULT_TXD, 512);
+ * ```
+ */
 export const IXGBE_DEFAULT_TXD = 512;
-/** `IXGBE_DEFAULT_TX_WORK`: packets that one cleaning frees. */
+/**
+ * `IXGBE_DEFAULT_TX_WORK`: packets that one cleaning frees.
+ *
+ * @example
+ * ```ts
+ * import { IXGBE_DEFAULT_TX_WORK, IXGBE_DEFAULT_TXD } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(IXGBE_DEFAULT_TX_WORK < IXGBE_DEFAULT_TXD);
+ * ```
+ */
 export const IXGBE_DEFAULT_TX_WORK = 256;
-/** `IXGBE_MAX_DATA_PER_TXD`, bytes. */
+/**
+ * `IXGBE_MAX_DATA_PER_TXD`, bytes.
+ *
+ * @example
+ * ```ts
+ * import { IXGBE_MAX_DATA_PER_TXD } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(IXGBE_MAX_DATA_PER_TXD, 16384);
+ * ```
+ */
 export const IXGBE_MAX_DATA_PER_TXD = 16384;
 
 /** What {@linkcode IxgbeTxRing} takes. An option given as `undefined` is absent. */
@@ -26,7 +56,22 @@ export interface IxgbeTxOptions {
   readonly workLimit?: number | undefined;
 }
 
-/** What happened to a ring so far. */
+/**
+ * What happened to a ring so far.
+ *
+ * @example
+ * ```ts
+ * import { IxgbeTxCounters, IxgbeTxRing, kernel, kmemCache, Napi } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const k = kernel("net-next-2015-10");
+ * const napi = new Napi({ kernel: k, cache: kmemCache({ kernel: k, objectSize: 256 }) });
+ * const ring = new IxgbeTxRing(napi);
+ * ring.xmitFrame(napi.heads.alloc(0), 64);
+ * const counters: IxgbeTxCounters = ring.counters;
+ * assertEquals([counters.queued, counters.packets], [1, 0]);
+ * ```
+ */
 export class IxgbeTxCounters {
   /** Packets put on the ring. */
   queued = 0;

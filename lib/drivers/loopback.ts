@@ -18,6 +18,16 @@ const LINK_HEADER = 14;
  *
  * @param mtu MTU, bytes; 65,536 by default.
  * @param sg Scatter-gather.
+ *
+ * @example
+ * ```ts
+ * import { ipAppendData, kernel, loopbackDevice } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(loopbackDevice().mtu, 65536);
+ * const skbs = ipAppendData(kernel("6.18"), 4, 1472, loopbackDevice())!;
+ * assertEquals(skbs.length, 1);
+ * ```
  */
 export function loopbackDevice(mtu = 65536, sg = true): OutputDevice {
   whole("mtu", mtu, 68, 65536, "loopbackDevice");
@@ -29,6 +39,15 @@ export function loopbackDevice(mtu = 65536, sg = true): OutputDevice {
  *
  * @param mtu MTU, bytes; 1,500 by default.
  * @param sg Scatter-gather.
+ *
+ * @example
+ * ```ts
+ * import { ipAppendData, kernel, vethDevice } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const skbs = ipAppendData(kernel("6.18"), 4, 4000, vethDevice())!;
+ * assertEquals(skbs.map((skb) => skb.len), [1500, 1500, 1068]);
+ * ```
  */
 export function vethDevice(mtu = 1500, sg = true): OutputDevice {
   whole("mtu", mtu, 68, 65536, "vethDevice");
@@ -42,6 +61,15 @@ export function vethDevice(mtu = 1500, sg = true): OutputDevice {
  *
  * @param kernel The kernel.
  * @param payload TCP payload of one skb, bytes.
+ *
+ * @example
+ * ```ts
+ * import { kernel, tcpSenderSkb } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const skb = tcpSenderSkb(kernel("6.18"), 1448);
+ * assertEquals([skb.truesize, skb.headlen, skb.frags.length], [2280, 0, 1]);
+ * ```
  */
 export function tcpSenderSkb(kernel: Kernel, payload: number): SkBuff {
   whole("payload", payload, 0, 65535, "tcpSenderSkb");

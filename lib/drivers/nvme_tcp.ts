@@ -13,9 +13,29 @@ import {
   type PageFragClientOptions,
 } from "./page_frag_client.ts";
 
-/** `sizeof(struct nvme_tcp_cmd_pdu)`: common header and command, bytes. */
+/**
+ * `sizeof(struct nvme_tcp_cmd_pdu)`: common header and command, bytes.
+ *
+ * @example
+ * ```ts
+ * import { NVME_TCP_CMD_PDU } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(NVME_TCP_CMD_PDU, 72);
+ * ```
+ */
 export const NVME_TCP_CMD_PDU = 72;
-/** `sizeof` of response, data and R2T PDUs, bytes. */
+/**
+ * `sizeof` of response, data and R2T PDUs, bytes.
+ *
+ * @example
+ * ```ts
+ * import { NVME_TCP_CMD_PDU, NVME_TCP_SHORT_PDU } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(NVME_TCP_SHORT_PDU < NVME_TCP_CMD_PDU);
+ * ```
+ */
 export const NVME_TCP_SHORT_PDU = 24;
 /** Bytes of a header digest (CRC32C) behind each PDU. */
 const HEADER_DIGEST = 4;
@@ -144,6 +164,19 @@ export class NvmeTcpHost extends PageFragClient {
  * as many commands as the queue has, and four for the connect command, which comes before digests are agreed on. The lines by
  * hand (October 2021 to 6.8) do not look whether there is a block. Each {@linkcode NvmeTcpTarget} is one connection of
  * `queues` queues, without the admin queue.
+ *
+ * @example
+ * ```ts
+ * import { kernel, NvmeTcpTarget, PageAllocator } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const pages = new PageAllocator(kernel("6.12"));
+ * const target = new NvmeTcpTarget(pages, { queues: 1 });
+ * target.start();
+ * target.run(100);
+ * target.stop();
+ * assertEquals(pages.counters.pgalloc - pages.counters.pgfree, 0);
+ * ```
  */
 export class NvmeTcpTarget extends PageFragClient {
   /** Bytes of a command's four requests. */

@@ -28,7 +28,19 @@ export interface PageFragClientOptions {
   readonly teardown?: PageFragTeardown | undefined;
 }
 
-/** What a {@linkcode PageFragClient} counts. */
+/**
+ * What a {@linkcode PageFragClient} counts.
+ *
+ * @example
+ * ```ts
+ * import { kernel, MtkWedWo, PageAllocator } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const wo = new MtkWedWo(new PageAllocator(kernel("6.8")));
+ * wo.start();
+ * assertEquals(wo.counters.requests, 512);
+ * ```
+ */
 export class PageFragClientCounters {
   /** Fragments it got. */
   requests = 0;
@@ -38,7 +50,19 @@ export class PageFragClientCounters {
   nullDereferences = 0;
 }
 
-/** A driver with page-fragment caches of its own. */
+/**
+ * A driver with page-fragment caches of its own.
+ *
+ * @example
+ * ```ts
+ * import { GveXdpRedirect, kernel, PageAllocator, PageFragClient } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const gve: PageFragClient = new GveXdpRedirect(new PageAllocator(kernel("6.12")), { inFlight: 1 });
+ * gve.run(151);
+ * assertEquals([gve.counters.requests, gve.caches[0]!.counters.refills], [151, 1]);
+ * ```
+ */
 export abstract class PageFragClient {
   /** The page allocator. */
   readonly pages: PageAllocator;
@@ -211,15 +235,48 @@ export class GveXdpRedirect extends PageFragClient {
   }
 }
 
-/** `MTK_WED_WO_RING_SIZE`: entries of each ring. */
+/**
+ * `MTK_WED_WO_RING_SIZE`: entries of each ring.
+ *
+ * @example
+ * ```ts
+ * import { MTK_WED_WO_RING_SIZE } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(MTK_WED_WO_RING_SIZE, 256);
+ * ```
+ */
 export const MTK_WED_WO_RING_SIZE = 256;
-/** `MTK_WED_WO_CMD_LEN`: bytes of each buffer. */
+/**
+ * `MTK_WED_WO_CMD_LEN`: bytes of each buffer.
+ *
+ * @example
+ * ```ts
+ * import { MTK_WED_WO_CMD_LEN } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(Math.floor(32768 / MTK_WED_WO_CMD_LEN), 21);
+ * ```
+ */
 export const MTK_WED_WO_CMD_LEN = 1504;
 
 /**
  * mtk_wed_wo, the command channel of MediaTek's wireless offload: two rings of 256 buffers of 1,504 bytes, each ring with a
  * cache of its own (`mtk_wed_wo_queue_refill`, `mtk_wed_wo_queue_tx_clean`, `mtk_wed_wo_queue_rx_clean`;
  * drivers/net/ethernet/mediatek/mtk_wed_wo.c).
+ *
+ * @example
+ * ```ts
+ * import { kernel, MtkWedWo, PageAllocator } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const pages = new PageAllocator(kernel("6.8"));
+ * const wo = new MtkWedWo(pages);
+ * wo.start();
+ * assertEquals(pages.counters.pgalloc, 208);
+ * wo.stop();
+ * assertEquals(pages.counters.pgfree, 208);
+ * ```
  */
 export class MtkWedWo extends PageFragClient {
   // TX first. Each ring's buffers, and where the next event arrives.

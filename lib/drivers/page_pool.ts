@@ -30,7 +30,21 @@ export interface PagePoolOptions {
   readonly cpu?: number | undefined;
 }
 
-/** What a {@linkcode PagePool} counts, by the names of `ethtool -S` (`rx_pp_...`). */
+/**
+ * What a {@linkcode PagePool} counts, by the names of `ethtool -S` (`rx_pp_...`).
+ *
+ * @example
+ * ```ts
+ * import { kernel, PageAllocator, PagePool, PagePoolCounters } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const pool = new PagePool(new PageAllocator(kernel("6.8")));
+ * pool.alloc(1536);
+ * pool.alloc(1536);
+ * const counters: PagePoolCounters = pool.counters;
+ * assertEquals([counters.frags, counters.pagesHold], [2, 64]);
+ * ```
+ */
 export class PagePoolCounters {
   /** `alloc_fast`: requests that the cache or the current page served. */
   allocFast = 0;

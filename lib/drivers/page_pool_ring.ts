@@ -31,7 +31,21 @@ export interface PagePoolRingOptions extends PagePoolOptions {
   readonly headSize?: number | undefined;
 }
 
-/** What a {@linkcode PagePoolRing} counts; all start at 0. */
+/**
+ * What a {@linkcode PagePoolRing} counts; all start at 0.
+ *
+ * @example
+ * ```ts
+ * import { kernel, PageAllocator, PagePoolRing, PagePoolRingCounters } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const ring = new PagePoolRing(new PageAllocator(kernel("6.8")));
+ * ring.receive(60);
+ * ring.receive(1514);
+ * const counters: PagePoolRingCounters = ring.counters;
+ * assertEquals([counters.packets, counters.drops], [2, 0]);
+ * ```
+ */
 export class PagePoolRingCounters {
   /** Packets handed to the stack. */
   packets = 0;

@@ -49,7 +49,23 @@ function shown(value: unknown): string {
     : String(value);
 }
 
-/** A receive strategy, whose code is the user's: what it returns is held against the contract of an skb. */
+/**
+ * A receive strategy, whose code is the user's: what it returns is held against the contract of an skb.
+ *
+ * @example
+ * ```ts
+ * import { buildSkb, defineRxStrategy, Head, kernel, RxStrategy, skbPut } from "@truesize/lab";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const halfPages = defineRxStrategy({
+ *   name: "half pages",
+ *   buffer: 2048,
+ *   receive: (kernel, frame) => skbPut(buildSkb(kernel, 2048, Head.RX_BUFFER), frame),
+ * });
+ * assert(halfPages instanceof RxStrategy);
+ * assertEquals(halfPages.receive(kernel("6.18"), 1514)?.truesize, 2304);
+ * ```
+ */
 export class RxStrategy {
   /** Its name. */
   readonly name: string;

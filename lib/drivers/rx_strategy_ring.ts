@@ -28,7 +28,29 @@ export interface RxStrategyRingOptions {
   readonly cpu?: number | undefined;
 }
 
-/** What an {@linkcode RxStrategyRing} counts. */
+/**
+ * What an {@linkcode RxStrategyRing} counts.
+ *
+ * @example
+ * ```ts
+ * import { defineRxStrategy, kernel, napiAllocSkb, PageAllocator, RxStrategyRing, RxStrategyRingCounters, skbAddRxFrag } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const pages = defineRxStrategy({
+ *   name: "a page each",
+ *   buffer: 4096,
+ *   receive: (kernel, frame) => {
+ *     const skb = napiAllocSkb(kernel, 128);
+ *     skbAddRxFrag(skb, frame, 4096);
+ *     return skb;
+ *   },
+ * });
+ * const ring = new RxStrategyRing(new PageAllocator(kernel("6.18")), pages);
+ * ring.receive(1514);
+ * const counters: RxStrategyRingCounters = ring.counters;
+ * assertEquals([counters.packets, counters.buffers], [1, 1]);
+ * ```
+ */
 export class RxStrategyRingCounters {
   /** Packets handed to the stack. */
   packets = 0;

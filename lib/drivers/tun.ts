@@ -50,6 +50,15 @@ const XDP_PACKET_HEADROOM = 256;
  * what it holds.
  *
  * @returns The skb, or what the write fails with.
+ *
+ * @example
+ * ```ts
+ * import { kernel, tunGetUser } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const skb = tunGetUser(kernel("6.18"), 1514, { tap: true, nonblocking: true, napiFrags: null, xdp: false });
+ * assertEquals(typeof skb === "string" ? skb : skb.truesize, 2176);
+ * ```
  */
 export function tunGetUser(
   kernel: Kernel,

@@ -35,6 +35,14 @@ export function vhostPad(kernel: Kernel, xdp = false): number {
  * @param kernel The kernel.
  * @param frame Bytes of the Ethernet frame.
  * @param xdp Whether the tap has an XDP program.
+ *
+ * @example
+ * ```ts
+ * import { kernel, vhostBufferLength } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(vhostBufferLength(kernel("6.8"), 1514), 1984);
+ * ```
  */
 export function vhostBufferLength(
   kernel: Kernel,
@@ -56,6 +64,15 @@ export function vhostBufferLength(
  * @param kernel The kernel.
  * @param frame Bytes of the Ethernet frame.
  * @param xdp Whether the tap has an XDP program.
+ *
+ * @example
+ * ```ts
+ * import { kernel, vhostNetReceive } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const skb = vhostNetReceive(kernel("6.8"), 1514);
+ * assertEquals(typeof skb === "string" ? skb : skb.truesize, 2240);
+ * ```
  */
 export function vhostNetReceive(
   kernel: Kernel,

@@ -13,11 +13,41 @@ import { grownRing } from "../sim/grown.ts";
 import { ETH_HEADER, tunGetUser } from "./tun.ts";
 import type { VhostNetPageFrag } from "./vhost_net_page_frag.ts";
 
-/** `TUN_READQ_SIZE`: packets that wait in the tap for vhost's worker, `tx_queue_len`. */
+/**
+ * `TUN_READQ_SIZE`: packets that wait in the tap for vhost's worker, `tx_queue_len`.
+ *
+ * @example
+ * ```ts
+ * import { TUN_READQ_SIZE } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(TUN_READQ_SIZE, 500);
+ * ```
+ */
 export const TUN_READQ_SIZE = 500;
-/** `LL_RESERVED_SPACE` of a tap: its Ethernet header in units of 16 bytes. */
+/**
+ * `LL_RESERVED_SPACE` of a tap: its Ethernet header in units of 16 bytes.
+ *
+ * @example
+ * ```ts
+ * import { TAP_RESERVED } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(TAP_RESERVED, 16);
+ * ```
+ */
 export const TAP_RESERVED = 16;
-/** Longest frame that a packet socket may send through the tap: MTU 1,500, Ethernet header and `VLAN_HLEN`, bytes. */
+/**
+ * Longest frame that a packet socket may send through the tap: MTU 1,500, Ethernet header and `VLAN_HLEN`, bytes.
+ *
+ * @example
+ * ```ts
+ * import { TAP_MAX_FRAME } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(TAP_MAX_FRAME, 1518);
+ * ```
+ */
 export const TAP_MAX_FRAME = 1518;
 
 /** How a {@linkcode VhostNetTap} is made. An option given as `undefined` is absent. */
@@ -30,7 +60,20 @@ export interface VhostNetTapOptions {
   readonly xdp?: "pass" | "drop" | undefined;
 }
 
-/** What a {@linkcode VhostNetTap} counts. */
+/**
+ * What a {@linkcode VhostNetTap} counts.
+ *
+ * @example
+ * ```ts
+ * import { kernel, PageAllocator, VhostNetPageFrag, VhostNetTap, VhostNetTapCounters } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const tap = new VhostNetTap(new VhostNetPageFrag(new PageAllocator(kernel("6.8"))));
+ * tap.sendOne(1514, false);
+ * const counters: VhostNetTapCounters = tap.counters;
+ * assertEquals([counters.singles, counters.batches], [1, 0]);
+ * ```
+ */
 export class VhostNetTapCounters {
   /** `tun_sendmsg` with an array of buffers (`TUN_MSG_PTR`). */
   batches = 0;
@@ -59,6 +102,17 @@ export class VhostNetTapCounters {
 /**
  * A tap with a packet socket (`AF_PACKET`) bound to it, as tools/virtio/vhost_net_test.c sets it up. Models `tun_sendmsg`,
  * `tun_xdp_one` and `tun_net_xmit` (drivers/net/tun.c, 6.8), `packet_snd` and `packet_rcv` (net/packet/af_packet.c).
+ *
+ * @example
+ * ```ts
+ * import { kernel, PageAllocator, VhostNetPageFrag, VhostNetTap } from "@truesize/lab";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const frag = new VhostNetPageFrag(new PageAllocator(kernel("6.8")));
+ * const tap = new VhostNetTap(frag);
+ * assert(tap.sendOne(1514, false));
+ * assertEquals([tap.counters.singles, tap.queued], [1, 1]);
+ * ```
  */
 export class VhostNetTap {
   /** The kernel. */

@@ -12,11 +12,41 @@ import { VhostNetPageFrag } from "./vhost_net_page_frag.ts";
 import { VhostNetTap, type VhostNetTapOptions } from "./vhost_net_tap.ts";
 import { VhostRing, type VhostRingOptions } from "./vhost_ring.ts";
 
-/** `VHOST_NET_BATCH`: packets handed to the tap at once. */
+/**
+ * `VHOST_NET_BATCH`: packets handed to the tap at once.
+ *
+ * @example
+ * ```ts
+ * import { VHOST_NET_BATCH } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(VHOST_NET_BATCH, 64);
+ * ```
+ */
 export const VHOST_NET_BATCH = 64;
-/** `VHOST_NET_PKT_WEIGHT`: packets after which the other direction gets its turn. */
+/**
+ * `VHOST_NET_PKT_WEIGHT`: packets after which the other direction gets its turn.
+ *
+ * @example
+ * ```ts
+ * import { VHOST_NET_PKT_WEIGHT } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(VHOST_NET_PKT_WEIGHT, 256);
+ * ```
+ */
 export const VHOST_NET_PKT_WEIGHT = 256;
-/** `VHOST_NET_WEIGHT`: bytes after which the other direction gets its turn. */
+/**
+ * `VHOST_NET_WEIGHT`: bytes after which the other direction gets its turn.
+ *
+ * @example
+ * ```ts
+ * import { VHOST_NET_WEIGHT } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(VHOST_NET_WEIGHT, 524288);
+ * ```
+ */
 export const VHOST_NET_WEIGHT = 0x80000;
 /** `INT_MAX`: the send buffer of a tap whose owner set no limit. */
 const INT_MAX = 0x7fffffff;
@@ -32,7 +62,22 @@ export interface VhostNetWorkerOptions
   readonly mergeable?: boolean | undefined;
 }
 
-/** What a {@linkcode VhostNetWorker} counts. */
+/**
+ * What a {@linkcode VhostNetWorker} counts.
+ *
+ * @example
+ * ```ts
+ * import { kernel, PageAllocator, VhostNetCounters, VhostNetWorker } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const worker = new VhostNetWorker(new PageAllocator(kernel("6.8")));
+ * for (let i = 0; i < 100; i++) worker.tx.add(12 + 256);
+ * worker.kickTx();
+ * worker.run();
+ * const counters: VhostNetCounters = worker.counters;
+ * assertEquals([counters.kicks, counters.txPackets], [1, 100]);
+ * ```
+ */
 export class VhostNetCounters {
   /** Times that the sleeping worker was woken: one context switch each. */
   wakeups = 0;

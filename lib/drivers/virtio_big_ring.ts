@@ -31,7 +31,20 @@ export interface BigRingOptions {
   readonly recycles?: boolean | undefined;
 }
 
-/** What a {@linkcode BigRing} counts; all start at 0. */
+/**
+ * What a {@linkcode BigRing} counts; all start at 0.
+ *
+ * @example
+ * ```ts
+ * import { BigRing, BigRingCounters, kernel, PageAllocator } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const ring = new BigRing(new PageAllocator(kernel("4.3")));
+ * ring.receive(1514);
+ * const counters: BigRingCounters = ring.counters;
+ * assertEquals([counters.packets, counters.buffers], [1, 1]);
+ * ```
+ */
 export class BigRingCounters {
   /** Packets handed to the stack. */
   packets = 0;

@@ -33,6 +33,15 @@ export interface MergeableBufferOptions {
  * @param average Average frame length, bytes, from {@linkcode ewmaAdd}; 0 before the first frame.
  * @param options Lower bound.
  * @throws {RangeError} An argument is out of range.
+ *
+ * @example
+ * ```ts
+ * import { kernel, mergeableBufferLength } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(mergeableBufferLength(kernel("6.1"), 60), 1536);
+ * assertEquals(mergeableBufferLength(kernel("6.1"), 9000), 4096);
+ * ```
  */
 export function mergeableBufferLength(
   kernel: Kernel,
@@ -62,6 +71,15 @@ export function mergeableBufferLength(
  * @param ringSize Slots of the ring.
  * @param packetLength Longest packet, bytes: 65,535 (`IP_MAX_MTU`) where the device sends GSO packets, its MTU otherwise.
  * @throws {RangeError} An argument is out of range.
+ *
+ * @example
+ * ```ts
+ * import { mergeableMinBufLen } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(mergeableMinBufLen(256), 1518);
+ * assertEquals(mergeableMinBufLen(16), 4086);
+ * ```
  */
 export function mergeableMinBufLen(
   ringSize: number,
@@ -88,6 +106,16 @@ export function mergeableMinBufLen(
  * @param sample Bytes of the frame.
  * @returns The new average, bytes.
  * @throws {RangeError} An argument is out of range.
+ *
+ * @example
+ * ```ts
+ * import { ewmaAdd } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * let average = 1518;
+ * for (let i = 0; i < 200; i++) average = ewmaAdd(average, 9000);
+ * assert(average > 1518 && average <= 9000);
+ * ```
  */
 export function ewmaAdd(average: number, sample: number): number {
   if (average >>> 0 !== average || sample >>> 0 !== sample) {

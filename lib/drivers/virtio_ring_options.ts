@@ -127,7 +127,20 @@ function minimumOf({ virtio }: Kernel, size: number): number {
     : virtio.bufferMin;
 }
 
-/** What a {@linkcode MergeableRing} counts; all start at 0. */
+/**
+ * What a {@linkcode MergeableRing} counts; all start at 0.
+ *
+ * @example
+ * ```ts
+ * import { kernel, MergeableRing, MergeableRingCounters, PageAllocator } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const ring = new MergeableRing(new PageAllocator(kernel("6.1")));
+ * for (let i = 0; i < 21; i++) ring.receive(1514);
+ * const counters: MergeableRingCounters = ring.counters;
+ * assertEquals([counters.packets, counters.buffers], [21, 21]);
+ * ```
+ */
 export class MergeableRingCounters {
   /** `rx_packets`: packets handed to the stack. */
   packets = 0;

@@ -15,7 +15,19 @@ export type Alone =
   | { readonly applies: true; readonly outcome: PatchOutcome }
   | { readonly applies: false; readonly reason: string };
 
-/** What {@linkcode bisect} found. */
+/**
+ * What {@linkcode bisect} found.
+ *
+ * @example
+ * ```ts
+ * import { bisect, Bisection, bulkFreeCompletionQueue, bulkFreeInfrastructure, kernel } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const series = [bulkFreeInfrastructure, bulkFreeCompletionQueue];
+ * const found: Bisection = bisect(series, (k) => k.napi.netTxDefers, { kernel: kernel("net-next-2015-10") });
+ * assertEquals([found.index, found.asked.length], [1, 3]);
+ * ```
+ */
 export class Bisection {
   /** The patch with which the outcome changes; null where it does not. */
   readonly patch: Patch | null;

@@ -24,7 +24,17 @@ export type BufferSourceKind =
   | "kmalloc"
   | "page_pool";
 
-/** Their names. */
+/**
+ * Their names.
+ *
+ * @example
+ * ```ts
+ * import { BUFFER_SOURCES } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(BUFFER_SOURCES.includes("kmalloc"));
+ * ```
+ */
 export const BUFFER_SOURCES: readonly BufferSourceKind[] = Object.freeze([
   "page_frag_cache",
   "skb_page_frag_refill",

@@ -198,7 +198,20 @@ function kernelName({ name, patches }: Kernel): string {
   return [name, ...patches].join(" + ");
 }
 
-/** How two kernels differ under a workload. */
+/**
+ * How two kernels differ under a workload.
+ *
+ * @example
+ * ```ts
+ * import { compare, Comparison, kernel, workloads } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const fill = workloads.udpFill({ path: "veth", payload: 100, rcvbuf: 212992 });
+ * const between: Comparison = compare(kernel("6.1"), kernel("6.18"), fill);
+ * assertEquals(between.first?.step, 1);
+ * assertEquals(between.causes.map(({ name }) => name), ["skb.smallHead"]);
+ * ```
+ */
 export class Comparison {
   /** The workload. */
   readonly workload: Workload;

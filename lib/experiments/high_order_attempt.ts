@@ -93,6 +93,17 @@ export function highOrderAttempt(
   };
 }
 
-/** The bits that `__page_frag_cache_refill` adds to a high-order attempt. */
+/**
+ * The bits that `__page_frag_cache_refill` adds to a high-order attempt.
+ *
+ * @example
+ * ```ts
+ * import { gfpNames, HIGH_ORDER_BITS } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const bits = HIGH_ORDER_BITS;
+ * assertEquals(gfpNames(bits), "__GFP_NOWARN|__GFP_NORETRY|__GFP_COMP|__GFP_NOMEMALLOC");
+ * ```
+ */
 export const HIGH_ORDER_BITS: number = Gfp.__GFP_COMP | Gfp.__GFP_NOWARN |
   Gfp.__GFP_NORETRY | Gfp.__GFP_NOMEMALLOC;

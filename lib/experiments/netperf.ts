@@ -4,7 +4,6 @@
  * @module
  */
 
-import { randomLcg } from "d3-random";
 import { type RxPath, RxTable } from "../net/rx_skb.ts";
 import { Link, type LinkOptions } from "../path/link.ts";
 import { Packets } from "../path/packets.ts";
@@ -12,6 +11,7 @@ import type { ReadingFlow } from "../path/reading_flow.ts";
 import { ReceivingHost } from "../path/receiving_host.ts";
 import { type FlowState, SendingHost } from "../path/sending_host.ts";
 import { EventQueue } from "../sim/event_queue.ts";
+import { randomLcg } from "../sim/random.ts";
 import { TcpMemory } from "../tcp/memory.ts";
 import { Limit } from "../tcp/sender_sock.ts";
 import type { NetperfOptions } from "./netperf_options.ts";

@@ -10,7 +10,17 @@ import type { Kernel } from "../kernel.ts";
 import type { SocketKind } from "../net/sock.ts";
 import { optionsObject, whole } from "../sim/check.ts";
 
-/** Paths a packet can take to the receiving socket. */
+/**
+ * Paths a packet can take to the receiving socket.
+ *
+ * @example
+ * ```ts
+ * import { packetPaths } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(packetPaths.includes("virtio-mergeable"));
+ * ```
+ */
 export const packetPaths = [
   "loopback",
   "veth",

@@ -18,7 +18,17 @@ export type PageFragImplementation =
   | "skb_page_frag_refill"
   | "vhost_net";
 
-/** Their names. */
+/**
+ * Their names.
+ *
+ * @example
+ * ```ts
+ * import { PAGE_FRAG_IMPLEMENTATIONS } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(PAGE_FRAG_IMPLEMENTATIONS.length, 3);
+ * ```
+ */
 export const PAGE_FRAG_IMPLEMENTATIONS: readonly PageFragImplementation[] =
   Object.freeze(["page_frag_cache", "skb_page_frag_refill", "vhost_net"]);
 

@@ -21,7 +21,17 @@ export type PageFragUser =
   | "nvme host"
   | "nvme target";
 
-/** Their names, in the order of the patch. */
+/**
+ * Their names, in the order of the patch.
+ *
+ * @example
+ * ```ts
+ * import { PAGE_FRAG_USERS } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(PAGE_FRAG_USERS.length, 4);
+ * ```
+ */
 export const PAGE_FRAG_USERS: readonly PageFragUser[] = Object.freeze([
   "gve",
   "mtk_wed_wo",

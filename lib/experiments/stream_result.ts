@@ -7,7 +7,17 @@
 import type { LinkCounters } from "../path/link.ts";
 import type { TcpCounters } from "../tcp/counters.ts";
 
-/** Names of the sampled values, in order; bytes unless noted. */
+/**
+ * Names of the sampled values, in order; bytes unless noted.
+ *
+ * @example
+ * ```ts
+ * import { SERIES } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(SERIES.includes("rcvSsthresh"));
+ * ```
+ */
 export const SERIES = [
   /** Simulated time, s. */
   "time",

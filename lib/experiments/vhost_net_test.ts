@@ -17,9 +17,29 @@ import type { Kernel } from "../kernel.ts";
 import { PageAllocator } from "../mm/page_alloc.ts";
 import { flag, whole } from "../sim/check.ts";
 
-/** `nbufs` of the tool: packets in each direction. */
+/**
+ * `nbufs` of the tool: packets in each direction.
+ *
+ * @example
+ * ```ts
+ * import { VHOST_NET_TEST_PACKETS } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(VHOST_NET_TEST_PACKETS, 1048576);
+ * ```
+ */
 export const VHOST_NET_TEST_PACKETS = 0x100000;
-/** `TEST_BUF_LEN`: bytes of each Ethernet frame. */
+/**
+ * `TEST_BUF_LEN`: bytes of each Ethernet frame.
+ *
+ * @example
+ * ```ts
+ * import { VHOST_NET_TEST_FRAME } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(VHOST_NET_TEST_FRAME, 256);
+ * ```
+ */
 export const VHOST_NET_TEST_FRAME = 256;
 /** `DESC_NUM`: entries of each ring. */
 const DESC_NUM = 256;

@@ -39,12 +39,20 @@ const MOST_MEMBERS = 100_000;
 /**
  * Type information as /sys/kernel/btf/vmlinux holds it, in either byte order.
  *
- * @example
- * ```ts ignore
- * import { Btf } from "@truesize/lab";
+ * `new Btf(Deno.readFileSync("/sys/kernel/btf/vmlinux")).struct("tcp_sock")?.size` is the size on the machine it runs on.
  *
- * const types = new Btf(Deno.readFileSync("/sys/kernel/btf/vmlinux"));
- * console.log(types.struct("tcp_sock")?.size); // 2304
+ * @example A file with a header, no types and one empty string
+ * ```ts
+ * import { Btf } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const bytes = new Uint8Array(25);
+ * const header = new DataView(bytes.buffer);
+ * header.setUint16(0, 0xeb9f, true);
+ * header.setUint8(2, 1);
+ * header.setUint32(4, 24, true);
+ * header.setUint32(20, 1, true);
+ * assertEquals(new Btf(bytes).struct("sk_buff"), undefined);
  * ```
  */
 export class Btf implements KernelTypes {

@@ -5,6 +5,7 @@
  */
 
 import { type Cell, type CellKind, Table, type TableRow } from "../table.ts";
+import { grouped as whole } from "../table/number.ts";
 import type { CollapseWork } from "./explain_collapse.ts";
 import type { CounterSign } from "./explain_counters.ts";
 import type { SocketState } from "./explain_socket.ts";
@@ -53,8 +54,6 @@ export type ExplanationData = Omit<
   "ratio" | "toTable" | "suggestionTable" | "toString"
 >;
 
-const whole = (value: number): string =>
-  value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ",");
 const UNTIL = {
   "drop": "until the first drop",
   "zero window": "until the window has no room for another",
@@ -64,7 +63,21 @@ const UNTIL = {
 /** Decimals of a suggestion's figures: counts, rates, ratios. */
 const DECIMALS = { exact: 0, priced: 1, fitted: 3, unexplained: 3 } as const;
 
-/** A socket explained. */
+/**
+ * A socket explained.
+ *
+ * @example
+ * ```ts
+ * import { explain, Explanation, kernel, readSs } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const [socket] = readSs(`UNCONN 4608 0 127.0.0.1:45003 0.0.0.0:*
+ * 	 skmem:(r4608,rb8192,t0,tb212992,f3584,w0,o0,bl0,d3)
+ * `).sockets;
+ * const explanation: Explanation = explain(socket!, { kernel: kernel("6.18"), path: "loopback", size: 1000, protocol: "udp" });
+ * assertEquals([explanation.charge, explanation.packets, explanation.until], [2304, 1, "drop"]);
+ * ```
+ */
 export class Explanation {
   /** The socket that was explained. */
   readonly state!: SocketState;

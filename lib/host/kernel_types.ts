@@ -44,6 +44,22 @@ export interface KernelTypes {
  *
  * @param types The layouts; at least `sk_buff` and `skb_shared_info`.
  * @throws {RangeError} One of the two, or the fragment array in the second, is missing.
+ *
+ * @example
+ * ```ts
+ * import { buildFromTypes } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const frags = { name: "frags", offset: 48, size: 272, count: 17 };
+ * const types = {
+ *   struct: (name: string) =>
+ *     name === "sk_buff"
+ *       ? { name, size: 240, members: [] }
+ *       : { name, size: 320, members: [frags] },
+ * };
+ * const { skBuff, maxSkbFrags, fragSize } = buildFromTypes(types);
+ * assertEquals([skBuff, maxSkbFrags, fragSize], [240, 17, 16]);
+ * ```
  */
 export function buildFromTypes(types: KernelTypes): BuildOptions {
   const skBuff = types.struct("sk_buff");
@@ -78,12 +94,14 @@ export function buildFromTypes(types: KernelTypes): BuildOptions {
  * @throws {HostFormatError} The bytes are no BTF, or damaged; the error has the offset.
  * @throws {RangeError} `sk_buff` or `skb_shared_info` is not in it.
  *
- * @example The sizes of the running kernel
- * ```ts ignore
- * import { fromBtf, kernel } from "@truesize/lab";
+ * `kernel("6.18", fromBtf(Deno.readFileSync("/sys/kernel/btf/vmlinux")))` has the sizes of the running kernel.
  *
- * const mine = kernel("6.18", fromBtf(Deno.readFileSync("/sys/kernel/btf/vmlinux")));
- * console.log(mine.skb.skBuff, mine.skb.sharedInfo);
+ * @example Damaged type information says where
+ * ```ts
+ * import { fromBtf, HostFormatError } from "@truesize/lab";
+ * import { assertThrows } from "@std/assert";
+ *
+ * assertThrows(() => fromBtf(new Uint8Array(4)), HostFormatError, "byte 0");
  * ```
  */
 export function fromBtf(bytes: Uint8Array): BuildOptions {

@@ -13,7 +13,18 @@ import { HostFormatError, type HostLine, linesOf, wholeWord } from "./text.ts";
 
 const SOURCE = "pahole";
 
-/** Structs that `pahole` printed. */
+/**
+ * Structs that `pahole` printed.
+ *
+ * @example
+ * ```ts
+ * import { PaholeTypes } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const types = new PaholeTypes(new Map([["sk_buff", { name: "sk_buff", size: 232, members: [] }]]), []);
+ * assertEquals([types.names, types.struct("sk_buff")?.size], [["sk_buff"], 232]);
+ * ```
+ */
 export class PaholeTypes implements KernelTypes {
   /** Messages of the tool between the structs, and rows of `--sizes` that repeat a name: the first one counts. */
   readonly messages: readonly HostLine[];

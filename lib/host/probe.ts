@@ -85,6 +85,15 @@ const MAX_HEADERS = [32, 48, 80, 96, 128, 144, 176];
  * @param facts What is known.
  * @returns The kernel; with a small head that no MAX_HEADER explains it keeps the release's.
  * @throws {RangeError} The release cannot be read, or a size no kernel could have.
+ *
+ * @example
+ * ```ts
+ * import { hostKernel } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const host = hostKernel({ osRelease: "6.12.9-amd64", build: {}, cpus: 4, smallHead: undefined });
+ * assertEquals([host.name, host.build.cpus], ["6.12", 4]);
+ * ```
  */
 export function hostKernel(facts: HostFacts): Kernel {
   const { name } = nearestRelease(facts.osRelease);

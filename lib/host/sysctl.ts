@@ -12,7 +12,18 @@ const NAME = /^([A-Za-z0-9_][^\s=]*)[ \t]*=[ \t]?(.*)$/;
 const MESSAGE =
   /^(?:sysctl: (?:permission denied on key|reading key|cannot stat|error|unable)|error: )/;
 
-/** Settings of a host. */
+/**
+ * Settings of a host.
+ *
+ * @example
+ * ```ts
+ * import { HostSysctl, readSysctl } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const sysctl: HostSysctl = readSysctl("net.ipv4.tcp_rmem = 4096\t131072\t6291456\n");
+ * assertEquals(sysctl.numbers("net.ipv4.tcp_rmem"), [4096, 131072, 6291456]);
+ * ```
+ */
 export class HostSysctl {
   /** Messages of sysctl that stood between the settings (keys it may not read). */
   readonly messages: readonly HostLine[];

@@ -4,7 +4,18 @@
  * @module
  */
 
-/** Where a reader stopped: what it cannot read, with the line (or byte) and its text. */
+/**
+ * Where a reader stopped: what it cannot read, with the line (or byte) and its text.
+ *
+ * @example
+ * ```ts
+ * import { HostFormatError } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const error = new HostFormatError("ss", { line: 3, text: "?" }, "no socket");
+ * assertEquals([error.line, error.message], [3, "ss: line 3: no socket: \"?\""]);
+ * ```
+ */
 export class HostFormatError extends Error {
   /** Which output was being read, for example `ss`. */
   readonly source: string;

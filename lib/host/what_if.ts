@@ -15,7 +15,19 @@ export interface WhatIfOptions extends NetperfOptions {
   readonly change: Partial<NetperfOptions>;
 }
 
-/** Both runs. */
+/**
+ * Both runs.
+ *
+ * @example
+ * ```ts
+ * import { kernel, whatIf, WhatIf } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * const stream = { kernel: kernel("6.18"), path: "virtio-mergeable", rttMs: 20, seconds: 2, rateMbit: 1000 } as const;
+ * const result: WhatIf = whatIf({ ...stream, change: { rateMbit: 100 } });
+ * assert(result.before.goodput > result.after.goodput && result.gain < 1);
+ * ```
+ */
 export class WhatIf {
   /** The stream as it is. */
   readonly before: StreamResult;

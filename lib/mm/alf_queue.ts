@@ -6,7 +6,19 @@
 
 import { powerOfTwo } from "../sim/check.ts";
 
-/** An array-based queue; every place of it can be used. */
+/**
+ * An array-based queue; every place of it can be used.
+ *
+ * @example
+ * ```ts
+ * import { AlfQueue } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const queue = new AlfQueue(4);
+ * assertEquals([queue.push(7), queue.push(8), queue.length], [true, true, 2]);
+ * assertEquals(queue.shift(), 7);
+ * ```
+ */
 export class AlfQueue {
   /** Objects that it takes: a power of two. */
   readonly size: number;

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { randomLcg } from "d3-random";
 import { finite, share, whole } from "../sim/check.ts";
+import { randomLcg } from "../sim/random.ts";
 
 /** How {@linkcode PageAllocator.failPageAlloc} lets requests fail. */
 export interface FailPageAllocOptions {

@@ -131,6 +131,14 @@ const SINGLE = Object.entries(Gfp).filter(([name, bit]) =>
  * @param gfp The request.
  * @returns The names, as the kernel's trace events print them; `0` for a request without any bit.
  * @throws {RangeError} The request holds an unknown bit or is no whole number.
+ *
+ * @example
+ * ```ts
+ * import { Gfp, gfpNames } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(gfpNames(Gfp.GFP_ATOMIC), "GFP_ATOMIC");
+ * ```
  */
 export function gfpNames(gfp: number): string {
   if ((gfp & GFP_BITS_MASK) !== gfp) {

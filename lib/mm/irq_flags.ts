@@ -11,6 +11,18 @@ import { whole } from "../sim/check.ts";
  *
  * Nothing is interrupted here; the flag shows which code would leave interrupts off, or switch them on where its
  * caller had switched them off.
+ *
+ * @example
+ * ```ts
+ * import { IrqFlags } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const irq = new IrqFlags(1);
+ * const flags = irq.save(0);
+ * assertEquals(irq.off[0], 1);
+ * irq.restore(0, flags);
+ * assertEquals([irq.off[0], irq.saves], [0, 1]);
+ * ```
  */
 export class IrqFlags {
   /** By CPU: 1 while interrupts are off. */

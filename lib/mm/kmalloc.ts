@@ -13,6 +13,14 @@ import type { Kernel } from "../kernel.ts";
  *
  * @param kernel The kernel.
  * @param size Bytes asked for, a positive integer.
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmallocSizeRoundup } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(kmallocSizeRoundup(kernel("6.18"), 577), 1024);
+ * ```
  */
 export function kmallocSizeRoundup(kernel: Kernel, size: number): number {
   const classes = kernel.slub.kmallocClasses;
@@ -29,6 +37,14 @@ export function kmallocSizeRoundup(kernel: Kernel, size: number): number {
  *
  * @param kernel The kernel.
  * @param size Bytes asked for, a positive integer.
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmallocName } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals([kmallocName(kernel("3.12"), 2048), kmallocName(kernel("6.18"), 2048)], ["kmalloc-2048", "kmalloc-2k"]);
+ * ```
  */
 export function kmallocName(kernel: Kernel, size: number): string {
   const bytes = kmallocSizeRoundup(kernel, size);

@@ -32,6 +32,17 @@ export type { KmemCache, KmemCacheOptions } from "./kmem_cache_type.ts";
  * cache.freeBulk(64, skbs);
  * assertEquals(cache.counters.FREE_SLOWPATH, 33);
  * ```
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmemCache } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const slub = kmemCache({ kernel: kernel("6.1"), objectSize: 256 });
+ * const object = slub.alloc();
+ * slub.free(object);
+ * assertEquals([slub.counters.ALLOC_SLOWPATH, slub.counters.FREE_FASTPATH], [1, 1]);
+ * ```
  */
 export function kmemCache(
   options: KmemCacheOptions & { readonly allocator: "slab" },

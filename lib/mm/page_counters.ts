@@ -7,6 +7,17 @@
 /**
  * Counters of a {@linkcode PageAllocator}. Names of /proc/vmstat where it has one; all start at 0.
  * Blocks of any order count as one unless a line says pages.
+ *
+ * @example
+ * ```ts
+ * import { Gfp, kernel, PageAllocator, PageCounters } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const pages = new PageAllocator(kernel("6.18"));
+ * pages.alloc(Gfp.GFP_KERNEL, 3);
+ * const counters: PageCounters = pages.counters;
+ * assertEquals([counters.allocations[3], counters.pgalloc], [1, 8]);
+ * ```
  */
 export class PageCounters {
   /** Blocks handed out, by order. */

@@ -15,7 +15,23 @@ import {
   putFragment,
 } from "./page_frag_put.ts";
 
-/** What a {@linkcode PageFrag} counts. Each call of `refill` counts in exactly one of the first four. */
+/**
+ * What a {@linkcode PageFrag} counts. Each call of `refill` counts in exactly one of the first four.
+ *
+ * @example
+ * ```ts
+ * import { Gfp, kernel, PageAllocator, PageFrag, PageFragCounters } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const frag = new PageFrag(new PageAllocator(kernel("6.12")));
+ * for (let i = 0; i < 17; i++) {
+ *   frag.refill(2048, Gfp.GFP_KERNEL);
+ *   frag.take(2048);
+ * }
+ * const counters: PageFragCounters = frag.counters;
+ * assertEquals([counters.frags, counters.refills], [17, 2]);
+ * ```
+ */
 export class PageFragCounters {
   /** Calls that the current block served, because it has room. */
   fits = 0;

@@ -12,6 +12,16 @@ const SZ_1K = 1024;
 /**
  * Cuts single pages into four (`page_frag_alloc_1k`, net/core/skbuff.c, 6.1 on; only with 4 KiB pages). A small head then
  * pins a page at most, not 32 KiB. The references of all four are taken at once, and a page is never used again.
+ *
+ * @example
+ * ```ts
+ * import { Gfp, kernel, PageAllocator, PageFrag1k } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cache = new PageFrag1k(new PageAllocator(kernel("6.8")));
+ * assertEquals([0, 1, 2, 3].map(() => cache.alloc(Gfp.GFP_ATOMIC) % 4096), [3072, 2048, 1024, 0]);
+ * assertEquals(cache.refills, 1);
+ * ```
  */
 export class PageFrag1k {
   /** The page allocator. */

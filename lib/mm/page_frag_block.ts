@@ -9,7 +9,20 @@ import type { Kernel } from "../kernel.ts";
 import { Gfp } from "./gfp.ts";
 import type { PageAllocator } from "./page_alloc.ts";
 
-/** What a page-fragment cache counts. Each call of `alloc` counts in frags, failures, refusals or endlessLoops. */
+/**
+ * What a page-fragment cache counts. Each call of `alloc` counts in frags, failures, refusals or endlessLoops.
+ *
+ * @example
+ * ```ts
+ * import { Gfp, kernel, PageAllocator, PageFragCache, PageFragCacheCounters } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cache = new PageFragCache(new PageAllocator(kernel("6.18")));
+ * for (let i = 0; i < 17; i++) cache.alloc(2048, Gfp.GFP_ATOMIC);
+ * const counters: PageFragCacheCounters = cache.counters;
+ * assertEquals([counters.frags, counters.refills], [17, 2]);
+ * ```
+ */
 export class PageFragCacheCounters {
   /** Blocks taken from the page allocator. */
   refills = 0;

@@ -256,6 +256,14 @@ function refuseFragsz(fragsz: number): never {
  * @param fragsz Bytes, 1 to 2^30.
  * @returns Bytes.
  * @throws {RangeError} `fragsz` is out of range.
+ *
+ * @example
+ * ```ts
+ * import { kernel, netdevFragSize } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(netdevFragSize(kernel("6.18"), 1000), 1024);
+ * ```
  */
 export function netdevFragSize(kernel: Kernel, fragsz: number): number {
   if ((fragsz | 0) !== fragsz || fragsz < 1 || fragsz > MAX_FRAGSZ) {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { randomLcg } from "d3-random";
+import { randomLcg } from "../sim/random.ts";
 import { PAGE_HELD, PAGE_ORDER, type Zone } from "./zone.ts";
 
 /** How {@linkcode PageAllocator.fragment} breaks memory up. */
@@ -17,7 +17,21 @@ export interface FragmentOptions {
   readonly seed?: number | undefined;
 }
 
-/** Pages taken out of circulation until {@linkcode PageHold.release}. */
+/**
+ * Pages taken out of circulation until {@linkcode PageHold.release}.
+ *
+ * @example
+ * ```ts
+ * import { Gfp, kernel, PageAllocator, PageHold } from "@truesize/lab";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const pages = new PageAllocator(kernel("6.18"), { pages: 4096 });
+ * const hold: PageHold = pages.fragment({ order: 3 });
+ * assertEquals(pages.alloc(Gfp.GFP_ATOMIC, 3), -1);
+ * hold.release();
+ * assert(pages.alloc(Gfp.GFP_ATOMIC, 3) >= 0);
+ * ```
+ */
 export class PageHold {
   readonly #zone: Zone;
   #blocks: number[];

@@ -25,6 +25,15 @@ const STATES = [
 /**
  * `struct page` as its users see it: a refcount, an order and the pfmemalloc mark, of a block in its first page; and the
  * free blocks of the zone. The base of {@linkcode PageAllocator}.
+ *
+ * @example
+ * ```ts
+ * import { PageCounters, PageRefs, Zone } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const refs = new PageRefs(new Zone(1024, 10, 0, new PageCounters(11)));
+ * assertEquals([refs.freePages(), refs.freeBlocks(10)], [1024, 1]);
+ * ```
  */
 export class PageRefs {
   /** References by pfn, of a block in its first page; 0 where nobody holds it. */

@@ -36,6 +36,14 @@ export interface PcpSizes {
  * @param managed Pages of the zone.
  * @returns Pages: one less than a power of two, 0 in very small zones.
  * @throws {RangeError} `managed` is no whole number of pages.
+ *
+ * @example
+ * ```ts
+ * import { kernel, zoneBatchsize } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(zoneBatchsize(kernel("6.1"), 1_048_576), 63);
+ * ```
  */
 export function zoneBatchsize(kernel: Kernel, managed: number): number {
   whole("managed", managed, 0, MOST_PAGES);
@@ -54,6 +62,14 @@ export function zoneBatchsize(kernel: Kernel, managed: number): number {
  * @param low The zone's low mark, pages.
  * @param cpus CPUs that share it.
  * @throws {RangeError} An argument is no whole number or out of range.
+ *
+ * @example
+ * ```ts
+ * import { kernel, pcpSizes } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(pcpSizes(kernel("6.18"), 1_048_576, 3096, 8), { batch: 63, highMin: 387, highMax: 16384 });
+ * ```
  */
 export function pcpSizes(
   kernel: Kernel,
@@ -78,7 +94,23 @@ export function pcpSizes(
   return { batch, highMin, highMax: Math.max(share, highMin) };
 }
 
-/** `struct per_cpu_pages`: the lists of one CPU, one an order. */
+/**
+ * `struct per_cpu_pages`: the lists of one CPU, one an order.
+ *
+ * @example
+ * ```ts
+ * import { kernel, PageCounters, PerCpuPages, Zone } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const counters = new PageCounters(11);
+ * const zone = new Zone(4096, 10, 1, counters);
+ * const sizes = { batch: 8, highMin: 48, highMax: 48 };
+ * const pcp = new PerCpuPages(zone, kernel("3.12"), sizes, 11, false);
+ * const pfn = pcp.alloc(0, false);
+ * pcp.free(pfn, 0);
+ * assertEquals(pcp.batch, 8);
+ * ```
+ */
 export class PerCpuPages {
   /** Pages on all lists. */
   count = 0;

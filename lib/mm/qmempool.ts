@@ -16,7 +16,20 @@ const QMEMPOOL_BULK = 16;
 /** `QMEMPOOL_REFILL_MULTIPLIER`: such moves between the shared queue and the slab cache. */
 const QMEMPOOL_REFILL_MULTIPLIER = 2;
 
-/** What a pool did; the prototype has no counters, these names are the model's. */
+/**
+ * What a pool did; the prototype has no counters, these names are the model's.
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmemCache, Qmempool, QmempoolCounters } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const pool = new Qmempool({ kmem: kmemCache({ kernel: kernel("3.12"), objectSize: 256 }), sharedq: 64 });
+ * pool.alloc();
+ * const counters: QmempoolCounters = pool.counters;
+ * assertEquals([counters.kmemAllocs, counters.allocSlab], [33, 1]);
+ * ```
+ */
 export class QmempoolCounters {
   /** Allocations from the CPU's queue. */
   allocLocal = 0;

@@ -33,6 +33,15 @@ export interface PageFragSock {
  * @param kernel The kernel, for the rule (`kernel.skbPageFrag.holder`).
  * @param sk The socket.
  * @returns `"task_frag"` or `"sk_frag"`.
+ *
+ * @example
+ * ```ts
+ * import { Gfp, kernel, skPageFragHolder } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(skPageFragHolder(kernel("6.18"), { skAllocation: Gfp.GFP_KERNEL }), "task_frag");
+ * assertEquals(skPageFragHolder(kernel("3.12"), { skAllocation: Gfp.GFP_ATOMIC }), "sk_frag");
+ * ```
  */
 export function skPageFragHolder(
   kernel: Kernel,
@@ -61,6 +70,16 @@ export function skPageFragHolder(
  *
  * @param kernel The kernel, for `SOCK_MIN_SNDBUF` (`kernel.udp.minSndbuf`).
  * @param sk The socket; `skSndbuf` changes.
+ *
+ * @example
+ * ```ts
+ * import { Gfp, kernel, skStreamModerateSndbuf } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const sk = { skAllocation: Gfp.GFP_KERNEL, skSndbuf: 87040, skWmemQueued: 40000, sndbufLock: false };
+ * skStreamModerateSndbuf(kernel("6.18"), sk);
+ * assertEquals(sk.skSndbuf, 20000);
+ * ```
  */
 export function skStreamModerateSndbuf(kernel: Kernel, sk: PageFragSock): void {
   if (sk.sndbufLock) return;

@@ -4,7 +4,18 @@
  * @module
  */
 
-/** All arrays of a cache; the newest object stands last. */
+/**
+ * All arrays of a cache; the newest object stands last.
+ *
+ * @example
+ * ```ts
+ * import { SlabArrays } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const arrays = new SlabArrays(2, 120, 60);
+ * assertEquals([arrays.limit, arrays.sharedLimit], [120, 60]);
+ * ```
+ */
 export class SlabArrays {
   /** Objects that a CPU's array takes. */
   readonly limit: number;

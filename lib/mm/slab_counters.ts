@@ -1,6 +1,19 @@
 /** SLAB's statistics. @module */
 
-/** SLAB's statistics (CONFIG_DEBUG_SLAB), by the names of the macros that count them. */
+/**
+ * SLAB's statistics (CONFIG_DEBUG_SLAB), by the names of the macros that count them.
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmemCache, SlabCounters } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const slab = kmemCache({ kernel: kernel("4.3"), allocator: "slab", objectSize: 256 });
+ * slab.alloc();
+ * const counters: SlabCounters = slab.counters;
+ * assertEquals(counters.ALLOCMISS, 1);
+ * ```
+ */
 export class SlabCounters {
   /** Allocations from the CPU's array. */
   ALLOCHIT = 0;

@@ -8,7 +8,17 @@ import type { Kernel } from "../kernel.ts";
 import { alignUp } from "../sim/align.ts";
 import { kernelArgument, optionsObject, whole } from "../sim/check.ts";
 
-/** Cache flags that move the layout, by their kernel names. */
+/**
+ * Cache flags that move the layout, by their kernel names.
+ *
+ * @example
+ * ```ts
+ * import { SLAB_FLAGS } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(SLAB_FLAGS.includes("SLAB_HWCACHE_ALIGN"));
+ * ```
+ */
 export const SLAB_FLAGS = [
   "SLAB_HWCACHE_ALIGN",
   "SLAB_TYPESAFE_BY_RCU",
@@ -22,7 +32,18 @@ export const SLAB_FLAGS = [
   "SLAB_CTOR",
 ] as const;
 
-/** A cache flag; `SLAB_CTOR` stands for a cache that has a constructor. */
+/**
+ * A cache flag; `SLAB_CTOR` stands for a cache that has a constructor.
+ *
+ * @example
+ * ```ts
+ * import { kernel, type SlabFlag, slabLayout } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const flags: SlabFlag[] = ["SLAB_HWCACHE_ALIGN"];
+ * assertEquals(slabLayout({ kernel: kernel("6.18"), objectSize: 200, flags }).slabSize, 256);
+ * ```
+ */
 export type SlabFlag = typeof SLAB_FLAGS[number];
 
 // Names that the same flag had in earlier releases, in sysfs, or in short.

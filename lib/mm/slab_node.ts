@@ -25,7 +25,19 @@ export const LIST: {
   readonly FREE: 2;
 } = Object.freeze({ NONE: -1, FULL: 0, PARTIAL: 1, FREE: 2 });
 
-/** Slabs with their index arrays, and the lists that they stand on. An object is `slab << shift | slot`. */
+/**
+ * Slabs with their index arrays, and the lists that they stand on. An object is `slab << shift | slot`.
+ *
+ * @example
+ * ```ts
+ * import { SlabNode } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const node = new SlabNode(16, 0, undefined, 0, 4);
+ * const slab = node.grow(0);
+ * assertEquals([slab, node.nr, node.freeObjects], [0, 1, 16]);
+ * ```
+ */
 export class SlabNode {
   /** Bits of an object's slot. */
   readonly shift: number;

@@ -19,7 +19,20 @@ import { SlabEvents, type SlubCounters, slubCounters } from "./slub_stats.ts";
 const MAX_CPUS = 4096;
 const MAX_SLABS = 1 << 20;
 
-/** State of a SLUB cache and its slow paths; {@linkcode Slub} is what a user holds. */
+/**
+ * State of a SLUB cache and its slow paths; {@linkcode Slub} is what a user holds.
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmemCache, SlubCore } from "@truesize/lab";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const cache = kmemCache({ kernel: kernel("6.1"), objectSize: 256, cpus: 2 });
+ * cache.alloc(1);
+ * assert(cache instanceof SlubCore);
+ * assertEquals([cache.perCpu[0]!.slab, cache.perCpu[1]!.slab], [-1, 0]);
+ * ```
+ */
 export class SlubCore {
   /** The release's rules. */
   readonly rules: SlubRules;

@@ -23,7 +23,19 @@ export interface SlubLimits {
   readonly cpuPartialLists: boolean;
 }
 
-/** What one CPU has of a cache, and its counters: `struct kmem_cache_cpu`. */
+/**
+ * What one CPU has of a cache, and its counters: `struct kmem_cache_cpu`.
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmemCache, KmemCacheCpu } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { perCpu } = kmemCache({ kernel: kernel("6.1"), objectSize: 256 });
+ * const c: KmemCacheCpu = perCpu[0]!;
+ * assertEquals([c.freelist, c.slab, c.partial], [-1, -1, -1]);
+ * ```
+ */
 export class KmemCacheCpu extends SlubStats {
   /** Its number. */
   readonly cpu: number;
@@ -48,7 +60,21 @@ export class KmemCacheCpu extends SlubStats {
   }
 }
 
-/** How slabs move between a CPU, its partial list, the node's list and the page allocator. */
+/**
+ * How slabs move between a CPU, its partial list, the node's list and the page allocator.
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmemCache, SlubLists } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cache = kmemCache({ kernel: kernel("6.1"), objectSize: 256 });
+ * cache.alloc();
+ * const lists = new SlubLists(cache.table, cache.node, cache.events, cache.rules, cache.limits);
+ * lists.deactivate(cache.perCpu[0]!);
+ * assertEquals([cache.perCpu[0]!.slab, cache.node.nrPartial], [-1, 1]);
+ * ```
+ */
 export class SlubLists {
   readonly #slabs: SlubSlabs;
   readonly #node: SlubNode;

@@ -6,7 +6,19 @@
 
 import { PLACE, type SlubSlabs } from "./slub_slabs.ts";
 
-/** Partial slabs that belong to no CPU: added at either end, taken from the head. */
+/**
+ * Partial slabs that belong to no CPU: added at either end, taken from the head.
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmemCache, SlubNode } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cache = kmemCache({ kernel: kernel("6.1"), objectSize: 256 });
+ * const node: SlubNode = cache.node;
+ * assertEquals([node.nrPartial, node.head], [0, -1]);
+ * ```
+ */
 export class SlubNode {
   /** Slabs on the list. */
   nrPartial = 0;

@@ -51,6 +51,17 @@ export interface SlabSource {
 /**
  * The slabs of one cache. A slab is an index; an object is `slab << shift | slot`, so that its slab is one shift away.
  * Free objects are chained through {@linkcode next}, as SLUB chains them through themselves.
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmemCache, SlubSlabs } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cache = kmemCache({ kernel: kernel("6.1"), objectSize: 256 });
+ * const object = cache.alloc();
+ * const slabs: SlubSlabs = cache.table;
+ * assertEquals(slabs.objects[object >> slabs.shift], 16);
+ * ```
  */
 export class SlubSlabs {
   /** Bits of an object's slot. */

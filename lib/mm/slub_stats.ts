@@ -4,7 +4,17 @@
  * @module
  */
 
-/** What each counter of `enum stat_item` counts (mm/slub.c), in the kernel's order. */
+/**
+ * What each counter of `enum stat_item` counts (mm/slub.c), in the kernel's order.
+ *
+ * @example
+ * ```ts
+ * import { SLUB_STATS } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(Object.keys(SLUB_STATS).length, 26);
+ * ```
+ */
 export const SLUB_STATS = {
   /** Allocations from the CPU's freelist. */
   ALLOC_FASTPATH: "allocation from the CPU's freelist",
@@ -63,7 +73,17 @@ export const SLUB_STATS = {
 /** A counter of SLUB by its kernel name. */
 export type SlubStat = keyof typeof SLUB_STATS;
 
-/** Names of {@linkcode SLUB_STATS} in the kernel's order. */
+/**
+ * Names of {@linkcode SLUB_STATS} in the kernel's order.
+ *
+ * @example
+ * ```ts
+ * import { SLUB_STAT_NAMES } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(SLUB_STAT_NAMES.includes("ALLOC_FASTPATH"));
+ * ```
+ */
 export const SLUB_STAT_NAMES: readonly SlubStat[] = Object.freeze(
   Object.keys(SLUB_STATS) as SlubStat[],
 );
@@ -71,7 +91,19 @@ export const SLUB_STAT_NAMES: readonly SlubStat[] = Object.freeze(
 /** Counters by name: live, enumerable, so that `{ ...counters }` is a snapshot. */
 export type SlubCounters = { readonly [K in SlubStat]: number };
 
-/** Counters of one CPU as SLUB writes them (mm/slub.c: `stat`). */
+/**
+ * Counters of one CPU as SLUB writes them (mm/slub.c: `stat`).
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmemCache, SlubStats } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { perCpu } = kmemCache({ kernel: kernel("6.1"), objectSize: 256, cpus: 2 });
+ * const stats: SlubStats = perCpu[1]!;
+ * assertEquals([stats.ALLOC_FASTPATH, stats.FREE_SLOWPATH], [0, 0]);
+ * ```
+ */
 export class SlubStats implements Record<SlubStat, number> {
   /** Allocations from the CPU's freelist. */
   ALLOC_FASTPATH = 0;
@@ -131,6 +163,17 @@ export class SlubStats implements Record<SlubStat, number> {
  * Counters to look at: of one CPU, or summed over several.
  *
  * @param cpus The CPUs' counters.
+ *
+ * @example
+ * ```ts
+ * import { slubCounters, SlubStats } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const [a, b] = [new SlubStats(), new SlubStats()];
+ * a.ALLOC_FASTPATH = 2;
+ * b.ALLOC_FASTPATH = 3;
+ * assertEquals(slubCounters([a, b]).ALLOC_FASTPATH, 5);
+ * ```
  */
 export function slubCounters(cpus: readonly SlubStats[]): SlubCounters {
   const counters = {};
@@ -147,7 +190,21 @@ export function slubCounters(cpus: readonly SlubStats[]): SlubCounters {
   return Object.freeze(counters) as SlubCounters;
 }
 
-/** What a slab allocator did that the kernel does not count; what a price list needs. Zeroed only by the user. */
+/**
+ * What a slab allocator did that the kernel does not count; what a price list needs. Zeroed only by the user.
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmemCache, SlabEvents } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cache = kmemCache({ kernel: kernel("6.1"), objectSize: 256 });
+ * const objects = new Int32Array(8);
+ * cache.allocBulk(8, objects);
+ * const events: SlabEvents = cache.events;
+ * assertEquals([events.bulkAllocs, events.bulkAllocObjects], [1, 8]);
+ * ```
+ */
 export class SlabEvents {
   /** Times that the node's `list_lock` was taken. */
   listLock = 0;

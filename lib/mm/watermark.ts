@@ -33,6 +33,14 @@ export interface Watermarks {
  * @param lowmemKbytes Memory that can be handed out, KiB.
  * @returns KiB, 128 to `kernel.page.minFreeKbytesMax`.
  * @throws {RangeError} `lowmemKbytes` is negative or no whole number.
+ *
+ * @example
+ * ```ts
+ * import { kernel, minFreeKbytes } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(minFreeKbytes(kernel("6.18"), 4 * 1024 * 1024), 8192);
+ * ```
  */
 export function minFreeKbytes(kernel: Kernel, lowmemKbytes: number): number {
   whole("lowmemKbytes", lowmemKbytes, 0, 2 ** 40);

@@ -24,6 +24,19 @@ export const PAGE_PFMEMALLOC = 0x80;
 /**
  * `struct zone` with one migrate type: free blocks of order 0 to `maxOrder` in doubly linked lists that
  * run through two arrays by pfn. Behind the pages stand the list heads, so that neither end of a list is special.
+ *
+ * @example
+ * ```ts
+ * import { PageCounters, Zone } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const zone = new Zone(1024, 10, 0, new PageCounters(11));
+ * assertEquals(zone.freePages, 1024);
+ * const pfn = zone.rmqueue(3);
+ * assertEquals([zone.freePages, zone.counters.splits], [1016, 7]);
+ * zone.freeOnePage(pfn, 3);
+ * assertEquals(zone.counters.merges, 7);
+ * ```
  */
 export class Zone {
   /** Pages that the zone manages; pfns run from 0. */

@@ -7,17 +7,71 @@
 import type { IrqFlags } from "../mm/irq_flags.ts";
 import { checkCpuNumber, type SkbHeads } from "./skb_heads.ts";
 
-/** Why an skb was freed (`enum skb_free_reason`): after use. */
+/**
+ * Why an skb was freed (`enum skb_free_reason`): after use.
+ *
+ * @example
+ * ```ts
+ * import { SKB_REASON_CONSUMED, SKB_REASON_DROPPED } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals([SKB_REASON_CONSUMED, SKB_REASON_DROPPED], [0, 1]);
+ * ```
+ */
 export const SKB_REASON_CONSUMED = 0;
-/** Why an skb was freed: dropped. */
+/**
+ * Why an skb was freed: dropped.
+ *
+ * @example
+ * ```ts
+ * import { SKB_REASON_DROPPED } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(SKB_REASON_DROPPED, 1);
+ * ```
+ */
 export const SKB_REASON_DROPPED = 1;
 
-/** `NET_TX_SOFTIRQ` as a bit of {@linkcode CompletionQueue.pending}. */
+/**
+ * `NET_TX_SOFTIRQ` as a bit of {@linkcode CompletionQueue.pending}.
+ *
+ * @example
+ * ```ts
+ * import { NET_RX_SOFTIRQ, NET_TX_SOFTIRQ } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(NET_TX_SOFTIRQ & NET_RX_SOFTIRQ, 0);
+ * ```
+ */
 export const NET_TX_SOFTIRQ = 1;
-/** `NET_RX_SOFTIRQ` as a bit of {@linkcode CompletionQueue.pending}. */
+/**
+ * `NET_RX_SOFTIRQ` as a bit of {@linkcode CompletionQueue.pending}.
+ *
+ * @example
+ * ```ts
+ * import { NET_RX_SOFTIRQ } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(NET_RX_SOFTIRQ, 2);
+ * ```
+ */
 export const NET_RX_SOFTIRQ = 2;
 
-/** The completion queues of all CPUs, and their pending softirqs (net/core/dev.c). */
+/**
+ * The completion queues of all CPUs, and their pending softirqs (net/core/dev.c).
+ *
+ * @example
+ * ```ts
+ * import { CompletionQueue, kernel, kmemCache, Napi, SKB_REASON_CONSUMED } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const k = kernel("6.1");
+ * const napi = new Napi({ kernel: k, cache: kmemCache({ kernel: k, objectSize: 256 }) });
+ * const queue: CompletionQueue = napi.completion;
+ * queue.devKfreeSkbIrq(napi.heads.alloc(0), 0, SKB_REASON_CONSUMED);
+ * assertEquals([queue.queued, queue.length[0]], [1, 1]);
+ * ```
+ */
 export class CompletionQueue {
   /** The skbs. */
   readonly heads: SkbHeads;

@@ -21,6 +21,16 @@ import type { SkBuff } from "./skbuff.ts";
  * @param version IP version; before 5.1 only IPv4 merges.
  * @param fragments At least one skb; they are used up.
  * @returns The first skb, now the whole datagram.
+ *
+ * @example
+ * ```ts
+ * import { ipAppendData, ipFragReasm, kernel, vethDevice } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const fragments = ipAppendData(kernel("6.18"), 4, 4000, vethDevice())!;
+ * const whole = ipFragReasm(kernel("6.18"), 4, fragments);
+ * assertEquals([whole.len, whole.fragList.length], [4028, 2]);
+ * ```
  */
 export function ipFragReasm(
   kernel: Kernel,

@@ -67,6 +67,15 @@ export function addSenderFrags(
  * @param payload UDP payload, bytes.
  * @param device The output device.
  * @returns The skbs in order, or `null` where the kernel answers EMSGSIZE.
+ *
+ * @example
+ * ```ts
+ * import { ipAppendData, kernel, vethDevice } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(ipAppendData(kernel("6.18"), 4, 4000, vethDevice())!.map((skb) => skb.truesize), [2304, 2304, 2304]);
+ * assertEquals(ipAppendData(kernel("6.18"), 4, 65508, vethDevice()), null);
+ * ```
  */
 export function ipAppendData(
   kernel: Kernel,

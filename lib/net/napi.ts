@@ -28,7 +28,22 @@ export interface NapiOptions extends SkbHeadsOptions {
   readonly onUnprotected?: ((cpu: number) => void) | undefined;
 }
 
-/** What happened to the stacks so far, all CPUs together. */
+/**
+ * What happened to the stacks so far, all CPUs together.
+ *
+ * @example
+ * ```ts
+ * import { bulkFreeInfrastructure, kernel, kmemCache, Napi, NapiCounters } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const k = kernel("net-next-2015-10").am(bulkFreeInfrastructure);
+ * const napi = new Napi({ kernel: k, cache: kmemCache({ kernel: k, objectSize: 256 }) });
+ * napi.inSoftirq[0] = 1;
+ * napi.napiConsumeSkb(napi.heads.alloc(0), 64, 0);
+ * const counters: NapiCounters = napi.counters;
+ * assertEquals([counters.deferred, counters.flushes], [1, 0]);
+ * ```
+ */
 export class NapiCounters {
   /** Heads put on a stack (`__kfree_skb_defer`, `napi_skb_cache_put`). */
   deferred = 0;

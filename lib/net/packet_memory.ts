@@ -144,7 +144,19 @@ function skbMemory(kernel: Kernel, skb: SkBuff, headers: number): SkbMemory {
   return { truesize: ownTruesize, len: ownBytes, headlen: linear, blocks };
 }
 
-/** A packet's cost in memory, or why the kernel refuses it. */
+/**
+ * A packet's cost in memory, or why the kernel refuses it.
+ *
+ * @example
+ * ```ts
+ * import { kernel, PacketMemory, truesizeOf } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const packet: PacketMemory = truesizeOf({ kernel: kernel("6.18"), path: "veth", payload: 1472 });
+ * assertEquals([packet.payload, packet.truesize, packet.skbs.length], [1472, 2304, 1]);
+ * assertEquals(`${packet}`, "payload 1472 B, truesize 2304 B, ratio 0.639");
+ * ```
+ */
 export class PacketMemory {
   /** Payload, bytes. */
   readonly payload: number;

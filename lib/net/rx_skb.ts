@@ -8,7 +8,20 @@ import type { Kernel } from "../kernel.ts";
 import { pskbPullTail } from "./skb_coalesce.ts";
 import { skbTruesize, type SkBuff } from "./skbuff.ts";
 
-/** How an skb holds a payload, headers pulled. Reused: one per table. */
+/**
+ * How an skb holds a payload, headers pulled. Reused: one per table.
+ *
+ * @example
+ * ```ts
+ * import { RxSkb } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const skb = new RxSkb();
+ * skb.truesize = 2304;
+ * skb.linear = 66;
+ * assertEquals([skb.truesize, skb.linear, skb.frags], [2304, 66, 0]);
+ * ```
+ */
 export class RxSkb {
   /** `skb->truesize`, bytes. */
   truesize = 0;

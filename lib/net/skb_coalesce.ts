@@ -12,13 +12,35 @@ import { Frag, skbTruesize, type SkBuff } from "./skbuff.ts";
  * Removes `length` bytes from the front of the packet, as each layer does with its header.
  *
  * Models `skb_pull` (net/core/skbuff.c); the bytes must be linear.
+ *
+ * @example
+ * ```ts
+ * import { allocSkb, kernel, skbPull, skbPut } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const skb = skbPut(allocSkb(kernel("6.18"), 256), 114);
+ * skbPull(skb, 14);
+ * assertEquals([skb.data, skb.len], [14, 100]);
+ * ```
  */
 export function skbPull(skb: SkBuff, length: number): void {
   skb.data += length;
   skb.len -= length;
 }
 
-/** Puts `length` bytes back in front of the packet (`skb_push`). */
+/**
+ * Puts `length` bytes back in front of the packet (`skb_push`).
+ *
+ * @example
+ * ```ts
+ * import { allocSkb, kernel, skbPush, skbPut, skbReserve } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const skb = skbPut(skbReserve(allocSkb(kernel("6.18"), 256), 64), 100);
+ * skbPush(skb, 14);
+ * assertEquals([skb.data, skb.len], [50, 114]);
+ * ```
+ */
 export function skbPush(skb: SkBuff, length: number): void {
   skb.data -= length;
   skb.len += length;
@@ -32,6 +54,17 @@ export function skbPush(skb: SkBuff, length: number): void {
  *
  * @param skb The skb.
  * @param length Bytes to move, at most `skb.dataLen` and the room behind the linear part.
+ *
+ * @example
+ * ```ts
+ * import { kernel, napiAllocSkb, pskbPullTail, skbAddRxFrag } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const skb = napiAllocSkb(kernel("6.18"), 256);
+ * skbAddRxFrag(skb, 1514, 2048);
+ * pskbPullTail(skb, 14);
+ * assertEquals([skb.headlen, skb.frags[0]!.size, skb.truesize], [14, 1500, 2944]);
+ * ```
  */
 export function pskbPullTail(skb: SkBuff, length: number): void {
   skb.tail += length;
@@ -56,6 +89,18 @@ export function pskbPullTail(skb: SkBuff, length: number): void {
  *
  * @param kernel The kernel.
  * @param skb The skb.
+ *
+ * @example
+ * ```ts
+ * import { kernel, napiAllocSkb, skbAddRxFrag, skbCondense } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const skb = napiAllocSkb(kernel("6.18"), 256);
+ * skbAddRxFrag(skb, 60, 4096);
+ * const before = skb.truesize;
+ * skbCondense(kernel("6.18"), skb);
+ * assertEquals([before, skb.truesize], [4992, 896]);
+ * ```
  */
 export function skbCondense(kernel: Kernel, skb: SkBuff): void {
   if (skb.dataLen > 0) {
@@ -83,6 +128,17 @@ export function skbCondense(kernel: Kernel, skb: SkBuff): void {
  * @param to The earlier skb.
  * @param from The later skb; of no use any more after a success.
  * @returns Whether it was merged.
+ *
+ * @example
+ * ```ts
+ * import { allocSkb, kernel, skbPut, skbTryCoalesce } from "@truesize/lab";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const k = kernel("6.18");
+ * const [to, from] = [1, 2].map(() => skbPut(allocSkb(k, 200), 100));
+ * assert(skbTryCoalesce(k, to!, from!));
+ * assertEquals([to!.len, to!.truesize], [200, 832]);
+ * ```
  */
 export function skbTryCoalesce(
   kernel: Kernel,

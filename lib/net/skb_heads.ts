@@ -10,11 +10,41 @@ import { whole } from "../sim/check.ts";
 import { grown } from "../sim/grown.ts";
 import { Gfp } from "../mm/gfp.ts";
 
-/** `skb->fclone`: a head of its own in `skbuff_head_cache`. */
+/**
+ * `skb->fclone`: a head of its own in `skbuff_head_cache`.
+ *
+ * @example
+ * ```ts
+ * import { SKB_FCLONE_ORIG, SKB_FCLONE_UNAVAILABLE } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(SKB_FCLONE_UNAVAILABLE < SKB_FCLONE_ORIG);
+ * ```
+ */
 export const SKB_FCLONE_UNAVAILABLE = 0;
-/** `skb->fclone`: the first of a pair in `skbuff_fclone_cache`, as TCP sends them. */
+/**
+ * `skb->fclone`: the first of a pair in `skbuff_fclone_cache`, as TCP sends them.
+ *
+ * @example
+ * ```ts
+ * import { SKB_FCLONE_CLONE, SKB_FCLONE_ORIG, SKB_FCLONE_UNAVAILABLE } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals([SKB_FCLONE_UNAVAILABLE, SKB_FCLONE_ORIG, SKB_FCLONE_CLONE], [0, 1, 2]);
+ * ```
+ */
 export const SKB_FCLONE_ORIG = 1;
-/** `skb->fclone`: the second of a pair, made by `skb_clone`. */
+/**
+ * `skb->fclone`: the second of a pair, made by `skb_clone`.
+ *
+ * @example
+ * ```ts
+ * import { SKB_FCLONE_CLONE } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(SKB_FCLONE_CLONE, 2);
+ * ```
+ */
 export const SKB_FCLONE_CLONE = 2;
 
 /** What {@linkcode SkbHeads} takes. An option given as `undefined` is absent. */
@@ -29,7 +59,20 @@ export interface SkbHeadsOptions {
   readonly dataCache?: KmemCache | undefined;
 }
 
-/** What happened to heads so far. */
+/**
+ * What happened to heads so far.
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmemCache, SkbHeadCounters, SkbHeads } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const heads = new SkbHeads({ cache: kmemCache({ kernel: kernel("6.1"), objectSize: 256 }) });
+ * heads.consumeSkb(heads.alloc(0), 0);
+ * const counters: SkbHeadCounters = heads.counters;
+ * assertEquals([counters.allocs, counters.consumed], [1, 1]);
+ * ```
+ */
 export class SkbHeadCounters {
   /** Heads handed out to users. */
   allocs = 0;

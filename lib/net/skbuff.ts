@@ -11,7 +11,17 @@ import type { Kernel } from "../kernel.ts";
 import { kmallocName, kmallocSizeRoundup } from "../mm/kmalloc.ts";
 import { alignUp } from "../sim/align.ts";
 
-/** Which allocator an skb's head came from. */
+/**
+ * Which allocator an skb's head came from.
+ *
+ * @example
+ * ```ts
+ * import { allocSkb, Head, kernel } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(allocSkb(kernel("6.18"), 1024).headKind === Head.KMALLOC);
+ * ```
+ */
 export const Head = {
   /** kmalloc: a size class or whole pages. */
   KMALLOC: 0,
@@ -30,7 +40,19 @@ export const Head = {
 /** One of {@linkcode Head}'s values. */
 export type HeadKind = typeof Head[keyof typeof Head];
 
-/** Where a page fragment's memory came from. */
+/**
+ * Where a page fragment's memory came from.
+ *
+ * @example
+ * ```ts
+ * import { Frag, kernel, napiAllocSkb, skbAddRxFrag } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * const skb = napiAllocSkb(kernel("6.18"), 256);
+ * skbAddRxFrag(skb, 1514, 2048);
+ * assert(skb.frags[0]!.kind === Frag.RX_BUFFER);
+ * ```
+ */
 export const Frag = {
   /** The task's or the socket's page_frag: blocks of up to 32 KiB. */
   TASK_FRAG: 0,
@@ -57,7 +79,18 @@ export interface SkbFrag {
   kind: FragKind;
 }
 
-/** An skb: sizes and offsets, bytes. */
+/**
+ * An skb: sizes and offsets, bytes.
+ *
+ * @example
+ * ```ts
+ * import { allocSkb, kernel, skbPut, SkBuff } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const skb: SkBuff = skbPut(allocSkb(kernel("6.18"), 256), 100);
+ * assertEquals([skb.len, skb.headlen, skb.tailroom, skb.truesize], [100, 100, 156, 832]);
+ * ```
+ */
 export class SkBuff {
   /** Where the head came from. */
   headKind: HeadKind;
@@ -113,27 +146,77 @@ export class SkBuff {
   }
 }
 
-/** `SKB_TRUESIZE(x)`: what an skb with `x` bytes in front of its shared info is charged, bytes. */
+/**
+ * `SKB_TRUESIZE(x)`: what an skb with `x` bytes in front of its shared info is charged, bytes.
+ *
+ * @example
+ * ```ts
+ * import { kernel, skbTruesize } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(skbTruesize(kernel("6.18"), 1024), 1600);
+ * ```
+ */
 export function skbTruesize(kernel: Kernel, x: number): number {
   return x + kernel.skb.skBuffAligned + kernel.skb.sharedInfo;
 }
 
-/** `SKB_WITH_OVERHEAD(x)`: what an allocation of `x` bytes leaves in front of the shared info, bytes. */
+/**
+ * `SKB_WITH_OVERHEAD(x)`: what an allocation of `x` bytes leaves in front of the shared info, bytes.
+ *
+ * @example
+ * ```ts
+ * import { kernel, skbWithOverhead } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(skbWithOverhead(kernel("6.18"), 2048), 1728);
+ * ```
+ */
 export function skbWithOverhead(kernel: Kernel, x: number): number {
   return x - kernel.skb.sharedInfo;
 }
 
-/** `SKB_HEAD_ALIGN(x)`: bytes to allocate for `x` bytes of head, shared info included. */
+/**
+ * `SKB_HEAD_ALIGN(x)`: bytes to allocate for `x` bytes of head, shared info included.
+ *
+ * @example
+ * ```ts
+ * import { kernel, skbHeadAlign } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(skbHeadAlign(kernel("6.18"), 256), 576);
+ * ```
+ */
 export function skbHeadAlign(kernel: Kernel, x: number): number {
   return alignUp(x, kernel.build.cacheLine) + kernel.skb.sharedInfo;
 }
 
-/** `SKB_MAX_ORDER(x, order)`: bytes that fit behind `x` bytes in a head of `PAGE_SIZE << order`. */
+/**
+ * `SKB_MAX_ORDER(x, order)`: bytes that fit behind `x` bytes in a head of `PAGE_SIZE << order`.
+ *
+ * @example
+ * ```ts
+ * import { kernel, skbMaxOrder } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(skbMaxOrder(kernel("6.18"), 64, 0), 3712);
+ * ```
+ */
 export function skbMaxOrder(kernel: Kernel, x: number, order: number): number {
   return kernel.build.pageSize * 2 ** order - x - kernel.skb.sharedInfo;
 }
 
-/** `SKB_MAX_ALLOC`: the largest head that senders ask for, bytes. */
+/**
+ * `SKB_MAX_ALLOC`: the largest head that senders ask for, bytes.
+ *
+ * @example
+ * ```ts
+ * import { kernel, skbMaxAlloc } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(skbMaxAlloc(kernel("6.18")), 16064);
+ * ```
+ */
 export function skbMaxAlloc(kernel: Kernel): number {
   return skbMaxOrder(kernel, 0, 2);
 }
@@ -184,6 +267,15 @@ export function allocSkb(kernel: Kernel, size: number): SkBuff {
  * @param kernel The kernel.
  * @param size Bytes of the buffer.
  * @param headKind Where it came from.
+ *
+ * @example
+ * ```ts
+ * import { buildSkb, Head, kernel } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const skb = buildSkb(kernel("6.18"), 2048, Head.RX_BUFFER);
+ * assertEquals([skb.end, skb.truesize], [1728, 2304]);
+ * ```
  */
 export function buildSkb(
   kernel: Kernel,
@@ -207,6 +299,14 @@ export function buildSkb(
  * @param kernel The kernel.
  * @param length Bytes of data wanted.
  * @param maySleep Whether the caller allows direct reclaim (`GFP_KERNEL`).
+ *
+ * @example
+ * ```ts
+ * import { kernel, netdevAllocSkb } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals([1, 1514, 9000].map((length) => netdevAllocSkb(kernel("6.18"), length).truesize), [832, 2176, 16640]);
+ * ```
  */
 export function netdevAllocSkb(
   kernel: Kernel,
@@ -230,6 +330,14 @@ export function netdevAllocSkb(
  *
  * @param kernel The kernel.
  * @param length Bytes of data wanted.
+ *
+ * @example
+ * ```ts
+ * import { headAllocator, kernel, napiAllocSkb } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals([kernel("6.1"), kernel("6.18")].map((k) => headAllocator(k, napiAllocSkb(k, 128))), ["page_frag_1k", "skbuff_small_head"]);
+ * ```
  */
 export function napiAllocSkb(kernel: Kernel, length: number): SkBuff {
   const pad = kernel.skb.netSkbPad + kernel.skb.netIpAlign;
@@ -248,6 +356,14 @@ export function napiAllocSkb(kernel: Kernel, length: number): SkBuff {
  * Models `napi_get_frags` (net/core/gro.c): `napi_alloc_skb(GRO_MAX_HEAD)`.
  *
  * @param kernel The kernel.
+ *
+ * @example
+ * ```ts
+ * import { headAllocator, kernel, napiGetFrags } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(headAllocator(kernel("6.18"), napiGetFrags(kernel("6.18"))), "skbuff_small_head");
+ * ```
  */
 export function napiGetFrags(kernel: Kernel): SkBuff {
   const pad = kernel.skb.netSkbPad + kernel.skb.netIpAlign;
@@ -268,14 +384,36 @@ function fitsPageFrag(kernel: Kernel, size: number): boolean {
   return skbHeadAlign(kernel, size) <= kernel.build.pageSize;
 }
 
-/** `skb_reserve`: moves the empty linear part `length` bytes up. */
+/**
+ * `skb_reserve`: moves the empty linear part `length` bytes up.
+ *
+ * @example
+ * ```ts
+ * import { allocSkb, kernel, skbReserve } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const skb = skbReserve(allocSkb(kernel("6.18"), 256), 64);
+ * assertEquals([skb.data, skb.tail, skb.tailroom], [64, 64, 192]);
+ * ```
+ */
 export function skbReserve(skb: SkBuff, length: number): SkBuff {
   skb.data += length;
   skb.tail += length;
   return skb;
 }
 
-/** `skb_put`: makes the linear part `length` bytes longer. */
+/**
+ * `skb_put`: makes the linear part `length` bytes longer.
+ *
+ * @example
+ * ```ts
+ * import { allocSkb, kernel, skbPut } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const skb = skbPut(allocSkb(kernel("6.18"), 256), 100);
+ * assertEquals([skb.len, skb.tailroom], [100, 156]);
+ * ```
+ */
 export function skbPut(skb: SkBuff, length: number): SkBuff {
   skb.tail += length;
   skb.len += length;
@@ -292,6 +430,17 @@ export function skbPut(skb: SkBuff, length: number): SkBuff {
  * @param room Bytes of memory behind it.
  * @param kind Where the memory came from.
  * @param charge Bytes that truesize grows by; the room if absent.
+ *
+ * @example
+ * ```ts
+ * import { kernel, napiAllocSkb, skbAddRxFrag } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const skb = napiAllocSkb(kernel("6.18"), 256);
+ * const head = skb.truesize;
+ * skbAddRxFrag(skb, 1514, 2048);
+ * assertEquals([skb.len, skb.truesize - head], [1514, 2048]);
+ * ```
  */
 export function skbAddRxFrag(
   skb: SkBuff,
@@ -317,6 +466,16 @@ export function skbAddRxFrag(
  * @param dataLen Bytes to place.
  * @param maxOrder Highest page order: 0 where memory is fragmented.
  * @returns Whether the release's number of fragments was enough; otherwise the kernel answers ENOBUFS.
+ *
+ * @example
+ * ```ts
+ * import { allocSkb, kernel, skbAddPages } from "@truesize/lab";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const skb = allocSkb(kernel("6.18"), 128);
+ * assert(skbAddPages(kernel("6.18"), skb, 20_000, 3));
+ * assertEquals(skb.frags.map(({ room }) => room), [16384, 4096]);
+ * ```
  */
 export function skbAddPages(
   kernel: Kernel,
@@ -340,7 +499,17 @@ export function skbAddPages(
   return true;
 }
 
-/** The allocator of an skb's head, by the name a developer would look for. */
+/**
+ * The allocator of an skb's head, by the name a developer would look for.
+ *
+ * @example
+ * ```ts
+ * import { allocSkb, headAllocator, kernel } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals([100, 600].map((size) => headAllocator(kernel("6.18"), allocSkb(kernel("6.18"), size))), ["skbuff_small_head", "kmalloc-1k"]);
+ * ```
+ */
 export function headAllocator(kernel: Kernel, skb: SkBuff): string {
   switch (skb.headKind) {
     case Head.KMALLOC:

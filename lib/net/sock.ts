@@ -45,6 +45,15 @@ export interface ReceiveQueueOptions {
  * @param kernel The kernel.
  * @param value Bytes asked for.
  * @param rmemMax `net.core.rmem_max`, bytes; unbounded (SO_RCVBUFFORCE) if absent.
+ *
+ * @example
+ * ```ts
+ * import { kernel, soRcvbuf } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(soRcvbuf(kernel("6.18"), 100_000), 200000);
+ * assertEquals(soRcvbuf(kernel("6.18"), 10_000_000, 212_992), 425984);
+ * ```
  */
 export function soRcvbuf(
   kernel: Kernel,

@@ -34,7 +34,23 @@ export interface SoftirqOptions {
   readonly needResched?: ((cpu: number) => boolean) | undefined;
 }
 
-/** What happened so far, all CPUs together. */
+/**
+ * What happened so far, all CPUs together.
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmemCache, Napi, Softirq, SoftirqCounters } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const k = kernel("4.3");
+ * const softirq = new Softirq(new Napi({ kernel: k, cache: kmemCache({ kernel: k, objectSize: 256 }) }));
+ * const device = softirq.napiAdd(() => 0);
+ * softirq.napiSchedule(device);
+ * softirq.netRxAction();
+ * const counters: SoftirqCounters = softirq.counters;
+ * assertEquals([counters.netRxActions, counters.polls], [1, 1]);
+ * ```
+ */
 export class SoftirqCounters {
   /** Runs of `net_rx_action`. */
   netRxActions = 0;

@@ -75,7 +75,18 @@ export const bulkFreeInfrastructure: Patch = definePatch({
   },
 });
 
-/** Patch 2: `net_tx_action` defers the heads that were freed with interrupts off, and flushes. */
+/**
+ * Patch 2: `net_tx_action` defers the heads that were freed with interrupts off, and flushes.
+ *
+ * @example
+ * ```ts
+ * import { bulkFreeCompletionQueue, bulkFreeInfrastructure, kernel } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const base = kernel("net-next-2015-10");
+ * assertEquals(base.am(bulkFreeInfrastructure, bulkFreeCompletionQueue).patches.length, 2);
+ * ```
+ */
 export const bulkFreeCompletionQueue: Patch = definePatch({
   name: "bulkFreeCompletionQueue",
   subject:
@@ -88,7 +99,18 @@ export const bulkFreeCompletionQueue: Patch = definePatch({
   },
 });
 
-/** Patch 3: ixgbe calls `napi_consume_skb` for what it has transmitted. */
+/**
+ * Patch 3: ixgbe calls `napi_consume_skb` for what it has transmitted.
+ *
+ * @example
+ * ```ts
+ * import { bulkFreeInfrastructure, ixgbeBulkFree, kernel } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const base = kernel("net-next-2015-10").am(bulkFreeInfrastructure);
+ * assertEquals(base.am(ixgbeBulkFree).napi.ixgbeFrees, "napi_consume_skb");
+ * ```
+ */
 export const ixgbeBulkFree: Patch = definePatch({
   name: "ixgbeBulkFree",
   subject:
@@ -137,6 +159,14 @@ export const bulkAllocReuse: Patch = definePatch({
 /**
  * f52dffe049ee: the stack is flushed on every way out of `net_rx_action`, the early return too. First in 4.10; the day
  * is UNVERIFIED.
+ *
+ * @example
+ * ```ts
+ * import { flushOnEveryExit, kernel } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals([kernel("4.6").napi.flush, kernel("4.6").am(flushOnEveryExit).napi.flush], ["not on early return", "every exit"]);
+ * ```
  */
 export const flushOnEveryExit: Patch = definePatch({
   name: "flushOnEveryExit",

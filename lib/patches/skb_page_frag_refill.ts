@@ -77,7 +77,18 @@ export const skbPageFragRefillV1: Patch = definePatch({
   changes: changes(1, "page_frag_refill", "offset + sz < size"),
 });
 
-/** Version 2: version 1 with the test put right (`<=`). */
+/**
+ * Version 2: version 1 with the test put right (`<=`).
+ *
+ * @example
+ * ```ts
+ * import { buffersPerBlock, kernel, skbPageFragRefillV2 } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const patched = kernel("net-next-2013-10").am(skbPageFragRefillV2);
+ * assertEquals(buffersPerBlock({ kernel: patched, size: 2048 }).count, 16);
+ * ```
+ */
 export const skbPageFragRefillV2: Patch = definePatch({
   name: "skbPageFragRefillV2",
   subject: "[PATCH v2 net-next] net: refactor sk_page_frag_refill()",
@@ -87,7 +98,17 @@ export const skbPageFragRefillV2: Patch = definePatch({
   changes: changes(2, "page_frag_refill", "offset + sz <= size"),
 });
 
-/** Version 3: version 2 under the name `skb_page_frag_refill`, as it was merged for 3.13. */
+/**
+ * Version 3: version 2 under the name `skb_page_frag_refill`, as it was merged for 3.13.
+ *
+ * @example
+ * ```ts
+ * import { kernel, skbPageFragRefillV3 } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(kernel("net-next-2013-10").am(skbPageFragRefillV3).skbPageFrag.name, "skb_page_frag_refill");
+ * ```
+ */
 export const skbPageFragRefillV3: Patch = definePatch({
   name: "skbPageFragRefillV3",
   subject: "[PATCH v3 net-next] net: refactor sk_page_frag_refill()",

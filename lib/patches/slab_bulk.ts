@@ -55,7 +55,17 @@ const isBase: Fits = (kernel, slub) =>
 const isBefore4_4: Fits = (kernel, slub) =>
   hasBulk(kernel, slub) ?? unlessMerged(slub.bulkAlloc !== "irq save");
 
-/** Cleans up an `#ifdef`; without behaviour. */
+/**
+ * Cleans up an `#ifdef`; without behaviour.
+ *
+ * @example
+ * ```ts
+ * import { kernel, slubDanglingIfdef } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(kernel("4.3").am(slubDanglingIfdef).patches, ["slubDanglingIfdef"]);
+ * ```
+ */
 export const slubDanglingIfdef: Patch = slabPatch(
   "slubDanglingIfdef",
   "slub: mark the dangling ifdef #else of CONFIG_SLUB_DEBUG",
@@ -100,7 +110,17 @@ export const slabBulkSlab: Patch = slabPatch(
   },
 );
 
-/** `slab_free` takes a chain of objects; without behaviour until something builds chains. */
+/**
+ * `slab_free` takes a chain of objects; without behaviour until something builds chains.
+ *
+ * @example
+ * ```ts
+ * import { kernel, slubFreelistSupport } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(kernel("4.3").am(slubFreelistSupport).patches, ["slubFreelistSupport"]);
+ * ```
+ */
 export const slubFreelistSupport: Patch = slabPatch(
   "slubFreelistSupport",
   "[PATCH 5/7] slub: support for bulk free with SLUB freelists",
@@ -158,7 +178,18 @@ export const slubDetachedFreelist: Patch = slabPatch(
   },
 );
 
-/** A follow-up to {@linkcode slubDetachedFreelist}; its text is not known, and nothing is changed by it here. */
+/**
+ * A follow-up to {@linkcode slubDetachedFreelist}; its text is not known, and nothing is changed by it here.
+ *
+ * @example
+ * ```ts
+ * import { kernel, slubDetachedFreelist, slubDetachedFreelistFix, slubFreelistSupport } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const patched = kernel("4.3").am(slubFreelistSupport, slubDetachedFreelist, slubDetachedFreelistFix);
+ * assertEquals(patched.slub.bulkFree, "detached");
+ * ```
+ */
 export const slubDetachedFreelistFix: Patch = slabPatch(
   "slubDetachedFreelistFix",
   "slub-optimize-bulk-slowpath-free-by-detached-freelist-fix",
@@ -169,7 +200,17 @@ export const slubDetachedFreelistFix: Patch = slabPatch(
       : "it mends slubDetachedFreelist: apply that first",
 );
 
-/** An attribute for the compiler; without behaviour. */
+/**
+ * An attribute for the compiler; without behaviour.
+ *
+ * @example
+ * ```ts
+ * import { assumeAligned, kernel } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(kernel("4.3").am(assumeAligned).patches, ["assumeAligned"]);
+ * ```
+ */
 export const assumeAligned: Patch = slabPatch(
   "assumeAligned",
   "compiler.h: add support for function attribute assume_aligned",
@@ -177,7 +218,17 @@ export const assumeAligned: Patch = slabPatch(
   isBefore4_4,
 );
 
-/** Uses the attribute in slab.h; without behaviour. */
+/**
+ * Uses the attribute in slab.h; without behaviour.
+ *
+ * @example
+ * ```ts
+ * import { assumeAligned, kernel, slabAssumeAligned } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(kernel("4.3").am(assumeAligned, slabAssumeAligned).patches, ["assumeAligned", "slabAssumeAligned"]);
+ * ```
+ */
 export const slabAssumeAligned: Patch = slabPatch(
   "slabAssumeAligned",
   "slab.h: sprinkle __assume_aligned attributes",
@@ -189,7 +240,17 @@ export const slabAssumeAligned: Patch = slabPatch(
         : "it uses the attribute that assumeAligned adds: apply that first"),
 );
 
-/** `virt_to_head_page` without a barrier (Kirill A. Shutemov); a matter of instructions, without behaviour. */
+/**
+ * `virt_to_head_page` without a barrier (Kirill A. Shutemov); a matter of instructions, without behaviour.
+ *
+ * @example
+ * ```ts
+ * import { compoundHead, kernel } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(kernel("4.3").am(compoundHead).patches, ["compoundHead"]);
+ * ```
+ */
 export const compoundHead: Patch = slabPatch(
   "compoundHead",
   "mm: make compound_head() robust",
@@ -197,7 +258,17 @@ export const compoundHead: Patch = slabPatch(
   isBefore4_4,
 );
 
-/** SLAB's bulk allocation switches interrupts on again when it fails, as it was merged for 4.6. */
+/**
+ * SLAB's bulk allocation switches interrupts on again when it fails, as it was merged for 4.6.
+ *
+ * @example
+ * ```ts
+ * import { kernel, slabBulkErrorPath } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(kernel("net-next-2015-10").am(slabBulkErrorPath).patches, ["slabBulkErrorPath"]);
+ * ```
+ */
 export const slabBulkErrorPath: Patch = slabPatch(
   "slabBulkErrorPath",
   "slab: implement bulk alloc in SLAB allocator",
@@ -218,7 +289,17 @@ export const slabBulkErrorPath: Patch = slabPatch(
   },
 );
 
-/** Bulk allocation calls the slow path with interrupts still off (4.4). */
+/**
+ * Bulk allocation calls the slow path with interrupts still off (4.4).
+ *
+ * @example
+ * ```ts
+ * import { kernel, slubBulkIrqOff } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(kernel("4.3").am(slubBulkIrqOff).slub.bulkAlloc, "irq off");
+ * ```
+ */
 export const slubBulkIrqOff: Patch = slabPatch(
   "slubBulkIrqOff",
   "slub: avoid irqoff/on in bulk allocation",
@@ -234,7 +315,17 @@ export const slubBulkIrqOff: Patch = slabPatch(
   },
 );
 
-/** Bulk allocation moves `tid` on before the slow path, so that an overtaken fast path notices (5.6). */
+/**
+ * Bulk allocation moves `tid` on before the slow path, so that an overtaken fast path notices (5.6).
+ *
+ * @example
+ * ```ts
+ * import { kernel, slubBulkTidBump } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(kernel("4.6").am(slubBulkTidBump).slub.bulkAllocBumpsTid);
+ * ```
+ */
 export const slubBulkTidBump: Patch = slabPatch(
   "slubBulkTidBump",
   "mm: slub: add missing TID bump in kmem_cache_alloc_bulk()",
@@ -251,7 +342,17 @@ export const slubBulkTidBump: Patch = slabPatch(
   },
 );
 
-/** The slow path moves `tid` on when it lets the cpu slab go (6.0). */
+/**
+ * The slow path moves `tid` on when it lets the cpu slab go (6.0).
+ *
+ * @example
+ * ```ts
+ * import { kernel, slubDeactivationTid } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(kernel("5.12").am(slubDeactivationTid).slub.deactivationBumpsTid);
+ * ```
+ */
 export const slubDeactivationTid: Patch = slabPatch(
   "slubDeactivationTid",
   "mm/slub: add missing TID updates on slab deactivation",
@@ -270,6 +371,14 @@ export const slubDeactivationTid: Patch = slabPatch(
 /**
  * A CPU's partial list is limited in slabs, not in objects counted when a slab was put there (5.16); with it come the
  * larger defaults.
+ *
+ * @example
+ * ```ts
+ * import { kernel, slubPartialInSlabs } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(kernel("5.12").am(slubPartialInSlabs).slub.cpuPartialInSlabs);
+ * ```
  */
 export const slubPartialInSlabs: Patch = slabPatch(
   "slubPartialInSlabs",
@@ -292,7 +401,17 @@ export const slubPartialInSlabs: Patch = slabPatch(
   },
 );
 
-/** Bulk calls count objects in `ALLOC_FASTPATH` and `FREE_FASTPATH` (6.8). */
+/**
+ * Bulk calls count objects in `ALLOC_FASTPATH` and `FREE_FASTPATH` (6.8).
+ *
+ * @example
+ * ```ts
+ * import { kernel, slubBulkStats } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(kernel("6.1").am(slubBulkStats).slub.bulkPopsCounted);
+ * ```
+ */
 export const slubBulkStats: Patch = slabPatch(
   "slubBulkStats",
   "mm/slub: fix bulk alloc and free stats",

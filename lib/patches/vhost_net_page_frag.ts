@@ -48,6 +48,14 @@ const isCache: Fits = ({ pageFragCache }) =>
 /**
  * Patch 1: `page_frag_alloc_align` takes an alignment instead of a mask, and checks that it is a power of two. The mask goes
  * on as `__page_frag_alloc_align`. Fragments lie where they lay.
+ *
+ * @example
+ * ```ts
+ * import { kernel, pageFragAlignArgument } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(kernel("6.8").am(pageFragAlignArgument).pageFragCache.align, "align");
+ * ```
  */
 export const pageFragAlignArgument: Patch = seriesPatch(
   "pageFragAlignArgument",
@@ -108,6 +116,14 @@ export const pageFragGfpBits: Patch = seriesPatch(
 /**
  * Patch 3: `page_frag_cache_drain`, for four drivers that gave up a cache's block by hand; see
  * {@linkcode PageFragClient}.
+ *
+ * @example
+ * ```ts
+ * import { kernel, pageFragAlignArgument, pageFragCacheDrain, pageFragGfpBits } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(kernel("6.8").am(pageFragAlignArgument, pageFragGfpBits, pageFragCacheDrain).pageFragCache.drain);
+ * ```
  */
 export const pageFragCacheDrain: Patch = seriesPatch(
   "pageFragCacheDrain",
@@ -166,6 +182,14 @@ export const vhostPageFrag: Patch = seriesPatch(
 /**
  * Patch 5: the tool that {@linkcode runVhostNetTest} models; nothing in the kernel changes. It runs on any kernel whose vhost_net
  * takes page fragments.
+ *
+ * @example
+ * ```ts
+ * import { kernel, vhostNetTest } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(kernel("6.8").am(vhostNetTest).patches, ["vhostNetTest"]);
+ * ```
  */
 export const vhostNetTest: Patch = seriesPatch(
   "vhostNetTest",
@@ -179,7 +203,18 @@ export const vhostNetTest: Patch = seriesPatch(
   {},
 );
 
-/** The series in order. */
+/**
+ * The series in order.
+ *
+ * @example
+ * ```ts
+ * import { kernel, vhostNetPageFragSeries } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const series = vhostNetPageFragSeries;
+ * assertEquals(kernel("6.8").am(...series).vhost.frag, "page_frag_cache");
+ * ```
+ */
 export const vhostNetPageFragSeries: readonly Patch[] = Object.freeze([
   pageFragAlignArgument,
   pageFragGfpBits,
@@ -191,6 +226,14 @@ export const vhostNetPageFragSeries: readonly Patch[] = Object.freeze([
 /**
  * 8218f62c9c9b: fragments go up from offset 0 again (6.13), which versions 1 and 2 of the series had as their third patch;
  * with it a request over a page is refused as soon as the block is used up. The day is UNVERIFIED.
+ *
+ * @example
+ * ```ts
+ * import { kernel, pageFragZeroOffset } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(kernel("6.12").am(pageFragZeroOffset).pageFragCache.direction, "up");
+ * ```
  */
 export const pageFragZeroOffset: Patch = definePatch({
   name: "pageFragZeroOffset",

@@ -76,7 +76,18 @@ export const virtioMtuBuffers: Patch = definePatch({
   }),
 });
 
-/** "virtio-net: coalesce rx frags when possible during rx" (ba275241): buffers that touch share a fragment. */
+/**
+ * "virtio-net: coalesce rx frags when possible during rx" (ba275241): buffers that touch share a fragment.
+ *
+ * @example
+ * ```ts
+ * import { kernel, skbPageFragRefillV3, virtioCoalesceRxFrags, virtioMtuBuffers } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const base = kernel("3.12").am(skbPageFragRefillV3, virtioMtuBuffers);
+ * assertEquals([base.virtio.coalesces, base.am(virtioCoalesceRxFrags).virtio.coalesces], [false, true]);
+ * ```
+ */
 export const virtioCoalesceRxFrags: Patch = definePatch({
   name: "virtioCoalesceRxFrags",
   subject: "virtio-net: coalesce rx frags when possible during rx",
@@ -91,7 +102,18 @@ export const virtioCoalesceRxFrags: Patch = definePatch({
   changes: virtio("ba275241", "receive_mergeable", { coalesces: true }),
 });
 
-/** "virtio-net: mergeable buffer size should include virtio-net header" (5061de3637): 1,536 bytes, one a frame. */
+/**
+ * "virtio-net: mergeable buffer size should include virtio-net header" (5061de3637): 1,536 bytes, one a frame.
+ *
+ * @example
+ * ```ts
+ * import { kernel, skbPageFragRefillV3, virtioHeaderRoom, virtioMtuBuffers } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const base = kernel("3.12").am(skbPageFragRefillV3, virtioMtuBuffers);
+ * assertEquals([base.virtio.bufferMin, base.am(virtioHeaderRoom).virtio.bufferMin], [1518, 1536]);
+ * ```
+ */
 export const virtioHeaderRoom: Patch = definePatch({
   name: "virtioHeaderRoom",
   subject: "virtio-net: mergeable buffer size should include virtio-net header",
@@ -104,6 +126,14 @@ export const virtioHeaderRoom: Patch = definePatch({
 /**
  * "virtio-net: auto-tune mergeable rx buffer size for improved performance" (ab7db91705e9): buffers from 1,536 to 4,096
  * bytes, by the moving average of frame lengths; what is left of a block goes to its last buffer, uncounted.
+ *
+ * @example
+ * ```ts
+ * import { kernel, virtioAutoTune } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(kernel("3.13").am(virtioAutoTune).virtio.mergeable, "ewma");
+ * ```
  */
 export const virtioAutoTune: Patch = definePatch({
   name: "virtioAutoTune",
@@ -123,6 +153,14 @@ export const virtioAutoTune: Patch = definePatch({
 /**
  * "virtio_net: fix support for small rings" (d85b758f72b0, 4.12): the least buffer follows from the ring's size, lengths
  * are multiples of a cache line, and more bytes than were noted for a buffer drop the packet. The hole was not among them.
+ *
+ * @example
+ * ```ts
+ * import { kernel, virtioSmallRings } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(kernel("4.6").am(virtioSmallRings).virtio.minByRing);
+ * ```
  */
 export const virtioSmallRings: Patch = definePatch({
   name: "virtioSmallRings",
@@ -142,7 +180,17 @@ export const virtioSmallRings: Patch = definePatch({
   }),
 });
 
-/** "virtio_net: fix truesize for mergeable buffers" (4.13, from memory UNVERIFIED): the hole counts. */
+/**
+ * "virtio_net: fix truesize for mergeable buffers" (4.13, from memory UNVERIFIED): the hole counts.
+ *
+ * @example
+ * ```ts
+ * import { kernel, virtioHoleTruesize } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(kernel("4.6").am(virtioHoleTruesize).virtio.countsHole);
+ * ```
+ */
 export const virtioHoleTruesize: Patch = definePatch({
   name: "virtioHoleTruesize",
   subject: "virtio_net: fix truesize for mergeable buffers",

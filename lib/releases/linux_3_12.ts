@@ -26,7 +26,7 @@ export const linux_3_12: Release = firstRelease("3.12", {
   page: {
     maxOrder: fact(
       10,
-      "include/linux/mmzone.h: MAX_ORDER",
+      "include/linux/mmzone.h: MAX_ORDER - 1",
       `${TREE}; written there as 11, exclusive`,
     ),
     costlyOrder: fact(
@@ -121,7 +121,7 @@ export const linux_3_12: Release = firstRelease("3.12", {
     direction: fact("up", "net/core/skbuff.c: __netdev_alloc_frag", TREE),
     maxSize: fact(
       (b) => Math.max(32768, b.pageSize),
-      "net/core/skbuff.c: NETDEV_FRAG_PAGE_MAX_ORDER",
+      "net/core/skbuff.c: PAGE_SIZE << NETDEV_FRAG_PAGE_MAX_ORDER",
       TREE,
     ),
     orders: fact("descend", "net/core/skbuff.c: __netdev_alloc_frag", TREE),
@@ -174,7 +174,7 @@ export const linux_3_12: Release = firstRelease("3.12", {
     holder: fact("may-wait", "include/net/sock.h: sk_page_frag", TREE),
     maxSize: fact(
       (b) => Math.max(32768, b.pageSize),
-      "net/core/sock.c: SKB_FRAG_PAGE_ORDER",
+      "net/core/sock.c: PAGE_SIZE << SKB_FRAG_PAGE_ORDER",
       TREE,
     ),
   },

@@ -9,12 +9,12 @@ const TREE = "3.12.24 tree, by the specification";
 export const tcp_3_12: Omit<Facts<TcpFacts>, "linear"> = {
   rmem: fact(
     [4096, 87380, 6291456],
-    "net/ipv4/tcp.c: tcp_init",
+    "net/ipv4/tcp.c: tcp_init: sysctl_tcp_rmem",
     `${TREE}; the greatest needs 768 MiB of free low memory`,
   ),
   wmem: fact(
     [4096, 16384, 4194304],
-    "net/ipv4/tcp.c: tcp_init",
+    "net/ipv4/tcp.c: tcp_init: sysctl_tcp_wmem",
     `${TREE}; the greatest needs 512 MiB of free low memory`,
   ),
   initialRcvbuf: fact("fixup", "net/ipv4/tcp_input.c: tcp_fixup_rcvbuf", TREE),

@@ -36,7 +36,7 @@ export const linux_4_3: Release = laterRelease(linux_3_14, "4.3", {
     ),
     pacing: fact(
       [200, 120],
-      "net/ipv4/tcp_input.c: tcp_update_pacing_rate",
+      "net/ipv4/tcp_input.c: tcp_update_pacing_rate: sysctl_tcp_pacing_ss_ratio, sysctl_tcp_pacing_ca_ratio",
       "4.4.11 tree, by the specification",
     ),
     tsq: fact(

@@ -92,6 +92,11 @@ export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
     ),
   },
   pageFragCache: {
+    maxSize: fact(
+      (b) => Math.max(32768, b.pageSize),
+      "include/linux/mm_types.h: PAGE_FRAG_CACHE_MAX_SIZE",
+      `${TREE}; since 4.2`,
+    ),
     bias: fact(
       "constant",
       "mm/page_alloc.c: page_frag_alloc_align",
@@ -99,7 +104,7 @@ export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
     ),
     biasValue: fact(
       (b) => Math.max(32768, b.pageSize) + 1,
-      "include/linux/mm_types.h: PAGE_FRAG_CACHE_MAX_SIZE",
+      "include/linux/mm_types.h: PAGE_FRAG_CACHE_MAX_SIZE + 1",
       `${TREE}; since 5.1`,
     ),
     align: fact(
@@ -174,7 +179,7 @@ export const linux_5_12: Release = laterRelease(linux_4_6, "5.12", {
     ),
     rmem: fact(
       [4096, 131072, 6291456],
-      "net/ipv4/tcp.c: tcp_init",
+      "net/ipv4/tcp.c: tcp_init: sysctl_tcp_rmem",
       "a337531b942b, 4.20",
     ),
     initialRcvbuf: fact(

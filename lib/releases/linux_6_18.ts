@@ -22,7 +22,7 @@ export const linux_6_18: Release = laterRelease(linux_6_12, "6.18", {
     ),
     rmem: fact(
       [4096, 131072, 33554432],
-      "net/ipv4/tcp.c: tcp_init",
+      "net/ipv4/tcp.c: tcp_init: sysctl_tcp_rmem",
       "a 2025 change, 6.16; UNVERIFIED",
     ),
     drs: fact(

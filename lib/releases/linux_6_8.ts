@@ -62,6 +62,11 @@ export const linux_6_8: Release = laterRelease(linux_6_1, "6.8", {
     ),
   },
   page: {
+    maxOrder: fact(
+      10,
+      "include/linux/mmzone.h: MAX_PAGE_ORDER",
+      "5e0a760b4441, merged for 6.8; inclusive since 6.4",
+    ),
     pcpRefill: fact("scaled", "mm/page_alloc.c: nr_pcp_alloc", TREE),
   },
   slub: {

@@ -30,7 +30,17 @@ const RELEASES: readonly Release[] = [
   linux_6_18,
 ];
 
-/** Names of the releases that {@linkcode kernel} knows, oldest first. */
+/**
+ * Names of the releases that {@linkcode kernel} knows, oldest first.
+ *
+ * @example
+ * ```ts
+ * import { releases } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals([releases[0], releases.at(-1)], ["3.12", "6.18"]);
+ * ```
+ */
 export const releases: readonly string[] = Object.freeze(
   RELEASES.map((release) => release.name),
 );

@@ -18,14 +18,16 @@ import type {
 import { alignUp } from "../sim/align.ts";
 import { whole } from "../sim/check.ts";
 
-/** A release: its facts, each with the release in whose record it stands, and its default build. */
+/** A release: what it changes against another, and its default build. */
 export interface Release {
   /** Name, for example `6.18`. */
   readonly name: string;
-  /** Facts by group. */
-  readonly facts: KernelFacts;
-  /** For each `group.name`, the release or patch whose record holds the fact. */
-  readonly recordedBy: ReadonlyMap<string, string>;
+  /** The release that it is described against; null for the first. */
+  readonly base: Release | null;
+  /** The release or patch in whose record the changes stand. */
+  readonly recordedBy: string;
+  /** Facts that differ from the base's: all of them in the first release. */
+  readonly changes: FactChanges;
   /** The build a user gets who asks for nothing. */
   readonly defaults: DefaultBuild;
 }
@@ -69,13 +71,7 @@ export function firstRelease(
   defaults: DefaultBuild,
   facts: KernelFacts,
 ): Release {
-  const recordedBy = new Map<string, string>();
-  for (const [group, values] of Object.entries(facts)) {
-    for (const key of Object.keys(values)) {
-      recordedBy.set(`${group}.${key}`, name);
-    }
-  }
-  return { name, facts, recordedBy, defaults };
+  return { name, base: null, recordedBy: name, changes: facts, defaults };
 }
 
 /** A later release: what changed since `base`. */
@@ -85,20 +81,46 @@ export function laterRelease(
   changes: FactChanges,
   defaults: Partial<DefaultBuild> = {},
 ): Release {
-  const recordedBy = new Map(base.recordedBy);
-  const facts: Record<string, unknown> = { ...base.facts };
-  for (const [group, values] of Object.entries(changes)) {
-    facts[group] = { ...base.facts[group as keyof KernelFacts], ...values };
-    for (const key of Object.keys(values)) {
-      recordedBy.set(`${group}.${key}`, name);
-    }
-  }
   return {
     name,
-    facts: facts as unknown as KernelFacts,
-    recordedBy,
+    base,
+    recordedBy: name,
+    changes,
     defaults: { ...base.defaults, ...defaults },
   };
+}
+
+/** A release and those that it builds on, the first one first. */
+function lineage(release: Release): Release[] {
+  const line: Release[] = [];
+  for (let at: Release | null = release; at !== null; at = at.base) {
+    line.push(at);
+  }
+  return line.reverse();
+}
+
+/** All facts of a release by group. */
+function factsOf(release: Release): KernelFacts {
+  const facts: Record<string, unknown> = {};
+  for (const { changes } of lineage(release)) {
+    for (const [group, values] of Object.entries(changes)) {
+      facts[group] = Object.assign(facts[group] ?? {}, values);
+    }
+  }
+  return facts as unknown as KernelFacts;
+}
+
+/** For each `group.name` of a release, the release or patch whose record holds the fact. */
+function recorders(release: Release): Map<string, string> {
+  const by = new Map<string, string>();
+  for (const { changes, recordedBy } of lineage(release)) {
+    for (const [group, values] of Object.entries(changes)) {
+      for (const key of Object.keys(values)) {
+        by.set(`${group}.${key}`, recordedBy);
+      }
+    }
+  }
+  return by;
 }
 
 const PAGE_SIZES = [4096, 16384, 65536];
@@ -167,8 +189,9 @@ function resolveStructs(
 }
 
 /** The build that `options` and a release's defaults give; refuses what no kernel could be built with. */
-export function resolveBuild(
-  { defaults, facts }: Release,
+function resolveBuild(
+  defaults: DefaultBuild,
+  facts: KernelFacts,
   options: BuildOptions = {},
 ): Build {
   if (typeof options !== "object" || options === null) {
@@ -276,13 +299,15 @@ class KernelRecord implements Kernel {
   declare readonly pagePool: Kernel["pagePool"];
   declare readonly ixgbe: Kernel["ixgbe"];
   readonly #release: Release;
+  readonly #facts: KernelFacts;
 
   constructor(release: Release, build: Build, patches: readonly string[]) {
     this.name = release.name;
     this.build = build;
     this.patches = Object.freeze([...patches]);
     this.#release = release;
-    Object.assign(this, resolve(release.facts, build));
+    this.#facts = factsOf(release);
+    Object.assign(this, resolve(this.#facts, build));
     Object.freeze(this);
   }
 
@@ -315,7 +340,8 @@ class KernelRecord implements Kernel {
 
   provenance(): ProvenanceRow[] {
     const rows: ProvenanceRow[] = [];
-    for (const [group, entries] of Object.entries(this.#release.facts)) {
+    const recordedBy = recorders(this.#release);
+    for (const [group, entries] of Object.entries(this.#facts)) {
       const values = this[group as keyof KernelValues] as unknown as Record<
         string,
         unknown
@@ -331,7 +357,7 @@ class KernelRecord implements Kernel {
           value: values[key],
           file: entry.file,
           symbol: entry.symbol,
-          release: this.#release.recordedBy.get(name)!,
+          release: recordedBy.get(name)!,
           origin: entry.origin,
         });
       }
@@ -342,8 +368,9 @@ class KernelRecord implements Kernel {
 
 /** The kernel that a release gives with a build. */
 export function kernelOf(release: Release, options?: BuildOptions): Kernel {
-  const build = resolveBuild(release, options);
-  const { skb } = release.facts;
+  const facts = factsOf(release);
+  const build = resolveBuild(release.defaults, facts, options);
+  const { skb } = facts;
   const given = STRUCTS.filter((key) => build[key] !== skb[key].value);
   const changes = Object.fromEntries(
     given.map((key) => [key, {

@@ -6,7 +6,17 @@
 
 import { type Table, table } from "../table.ts";
 
-/** Operations that have a price, and what one of them is. */
+/**
+ * Operations that have a price, and what one of them is.
+ *
+ * @example
+ * ```ts
+ * import { OPERATIONS } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(OPERATIONS.slubAllocFast, "SLUB alloc, fast path");
+ * ```
+ */
 export const OPERATIONS = {
   /** The loop around a round of a micro-benchmark. */
   slubRound: "loop of one round, SLUB",
@@ -214,6 +224,15 @@ export function price(work: readonly Work[], cpu: Cpu, per = 1): Bill {
  * @param id The table's id.
  * @param title The table's title.
  * @returns The table; every cell but the counts is priced.
+ *
+ * @example
+ * ```ts
+ * import { billTable, cpu, price } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const bill = price([{ operation: "slubAllocFast", count: 2 }], cpu("i7-4790K"));
+ * assertEquals(billTable(bill, "bill", "Two allocations").columns.length, 5);
+ * ```
  */
 export function billTable(bill: Bill, id: string, title: string): Table {
   const { ghz } = bill.cpu;

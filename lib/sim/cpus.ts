@@ -208,7 +208,17 @@ const CPUS: readonly Cpu[] = [
   E5_2695,
 ];
 
-/** Names of the CPUs that {@linkcode cpu} knows. */
+/**
+ * Names of the CPUs that {@linkcode cpu} knows.
+ *
+ * @example
+ * ```ts
+ * import { cpus } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(cpus.length > 0);
+ * ```
+ */
 export const cpus: readonly string[] = Object.freeze(
   CPUS.map(({ name }) => name),
 );

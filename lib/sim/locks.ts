@@ -79,6 +79,15 @@ export interface LockHold {
  * twice, because all the others are served in between.
  *
  * @returns Cycles, mean and range over 2 to 8 CPUs.
+ *
+ * @example
+ * ```ts
+ * import { lockHold } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * const { low, cycles, high } = lockHold();
+ * assert(low < cycles && cycles < high);
+ * ```
  */
 export function lockHold(): LockHold {
   const each = ORDER_3.slice(1).map((cycles, i) => cycles / (i + 2) / 2);
@@ -97,6 +106,15 @@ export function lockHold(): LockHold {
  * @param cpus CPUs that do so, 1 to 8. One CPU never waits.
  * @returns Cycles between two packets of one CPU, mean and range; a CPU that needs longer for other work is not bound.
  * @throws {RangeError} An argument is out of range.
+ *
+ * @example
+ * ```ts
+ * import { lockBound } from "@truesize/lab";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * assertEquals(lockBound(1, 1).cycles, 0);
+ * assert(lockBound(1, 4).cycles > lockBound(1, 2).cycles);
+ * ```
  */
 export function lockBound(takings: number, cpus: number): LockHold {
   if (!(takings >= 0 && Number.isFinite(takings))) {

@@ -94,7 +94,19 @@ export function cellValues(
   return values;
 }
 
-/** The rows of a sweep, or of those shards of it that there are. */
+/**
+ * The rows of a sweep, or of those shards of it that there are.
+ *
+ * @example
+ * ```ts
+ * import { sweep, SweepResult } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const result: SweepResult = await sweep({ over: { n: [1, 2] }, run: ({ n }) => n * n, workers: 0, progress: false });
+ * assertEquals([result.columns, result.failed], [["n", "value", "error"], 0]);
+ * assertEquals(result.toCSV().split("\r\n")[2], "2,4,");
+ * ```
+ */
 export class SweepResult {
   /** What was swept. */
   readonly title: string;

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { createHash } from "node:crypto";
 import { whole } from "../sim/check.ts";
 import { type Grid, gridOf, type SweepCell, sweepValue } from "./grid.ts";
 import { type CellResult, SweepResult } from "./result.ts";
@@ -46,6 +45,14 @@ function number(name: string, text: string): number {
  *
  * @param text `i/n`, i from 1 to n.
  * @throws {RangeError} It is something else.
+ *
+ * @example
+ * ```ts
+ * import { parseShard } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(parseShard("2/5"), { index: 2, of: 5 });
+ * ```
  */
 export function parseShard(text: string): Shard {
   const match = /^(\d+)\/(\d+)$/.exec(text);
@@ -126,10 +133,19 @@ interface ShardHead {
   readonly grid: string;
 }
 
+/**
+ * FNV-1a over UTF-16 code units, twice with other offsets: shards are told apart, not protected, and Node's hashes take
+ * longer to load than the rest of the module.
+ */
 function digest(title: string, grid: Grid): string {
-  return createHash("sha256")
-    .update(JSON.stringify([title, grid.axes, grid.cells]))
-    .digest("hex").slice(0, 16);
+  const text = JSON.stringify([title, grid.axes, grid.cells]);
+  let [a, b] = [0x811c9dc5, 0x050c5d1f];
+  for (let i = 0; i < text.length; i++) {
+    a = Math.imul(a ^ text.charCodeAt(i), 0x01000193);
+    b = Math.imul(b ^ text.charCodeAt(i), 0x01000193) ^ (b >>> 15);
+  }
+  return [a, b].map((half) => (half >>> 0).toString(16).padStart(8, "0"))
+    .join("");
 }
 
 /**

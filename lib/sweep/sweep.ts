@@ -82,6 +82,15 @@ function cellResult(
  * });
  * assertEquals(charges.rows.map(({ truesize }) => truesize), [768, 2304, 832, 2304]);
  * ```
+ *
+ * @example
+ * ```ts
+ * import { sweep } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const result = await sweep({ over: { payload: [1, 1472] }, run: ({ payload }) => 2 * payload, workers: 0, progress: false });
+ * assertEquals(result.rows.map(({ value }) => value), [2, 2944]);
+ * ```
  */
 export function sweep<const O extends SweepOver>(
   options: SweepShardOptions<O>,

@@ -4,29 +4,9 @@
  * @module
  */
 
-import CliTable from "cli-table3";
 import { errorPercent, kindMarks, type TableData } from "./cell.ts";
+import { textColumns } from "./columns.ts";
 import { type GridCell, layout } from "./layout.ts";
-
-// Rules without corners or outer borders: easy on the eye and plain ASCII.
-const rules = {
-  "top": "",
-  "top-mid": "",
-  "top-left": "",
-  "top-right": "",
-  "bottom": "",
-  "bottom-mid": "",
-  "bottom-left": "",
-  "bottom-right": "",
-  "left": "",
-  "left-mid": "",
-  "mid": "",
-  "mid-mid": "",
-  "right": "",
-  "right-mid": "",
-  // cli-table3 counts one character between columns under a wider head.
-  "middle": " ",
-};
 
 function joined(...parts: string[]): string {
   return parts.filter((part) => part !== "").join(" ");
@@ -45,37 +25,19 @@ export function toText(data: TableData, ascii: boolean): string {
       mark(cell),
       cell.note === undefined ? "" : `[${cell.note}]`,
     );
-  const before = grid.stacked ? ["", ""] : [""];
-  const out = new CliTable({
-    chars: rules,
-    style: {
-      "head": [],
-      "border": [],
-      "compact": true,
-      "padding-left": 1,
-      "padding-right": 0,
-    },
-    colAligns: [
-      ...before.map(() => "left" as const),
-      ...grid.figures.map(() => "right" as const),
-    ],
-  });
-  const heads = grid.groups.map(({ title, span }) => ({
-    content: title,
-    colSpan: span,
-    hAlign: "right" as const,
-  }));
-  out.push([...before, ...heads]);
   const compared = grid.groups.some(({ span }) => span > 1);
-  if (compared) out.push([...before, ...grid.figures]);
-  for (const row of grid.rows) {
-    out.push([
-      row.label,
-      ...(grid.stacked ? [row.figure] : []),
-      ...row.cells.map(write),
-    ]);
-  }
-  const lines = out.toString().split("\n").map((line) => line.trimEnd());
+  const rows = grid.rows.map((row) => [
+    row.label,
+    ...(grid.stacked ? [row.figure] : []),
+    ...row.cells.map(write),
+  ]);
+  const labels = grid.stacked ? 2 : 1;
+  const under = [...Array.from({ length: labels }, () => ""), ...grid.figures];
+  const lines = textColumns(
+    labels,
+    grid.groups,
+    compared ? [under, ...rows] : rows,
+  );
   const width = Math.max(
     data.title.length,
     ...lines.map((line) => line.length),

@@ -5,8 +5,6 @@
  * @module
  */
 
-// @ts-types="npm:@types/d3-format@3.0.4"
-import { formatLocale } from "d3-format";
 import {
   type Cell,
   type CellKind,
@@ -14,15 +12,7 @@ import {
   kindMarks,
   type TableData,
 } from "./cell.ts";
-
-// d3's default minus is U+2212, which no program that reads the output parses.
-const locale = formatLocale({
-  decimal: ".",
-  thousands: ",",
-  grouping: [3],
-  currency: ["", ""],
-  minus: "-",
-});
+import { decimals, grouped, signedPercent, significant } from "./number.ts";
 
 /** One text of the grid, with what a form may add to it. */
 export interface GridCell {
@@ -70,25 +60,9 @@ export interface Grid {
   readonly notes: readonly string[];
 }
 
-/** A signed error as text: "0%" only where both figures are equal. */
-export function errorText(percent: number | null): string {
-  if (percent === null) return "";
-  if (percent === 0) return "0%";
-  // An error that rounds to nothing is still no equality: keep one digit of it.
-  return locale.format(Math.abs(percent) < 0.05 ? "+.1r" : "+,.1f")(percent) +
-    "%";
-}
-
-/** Digits behind the point in the shortest decimal form of a number. */
-function decimals(value: number): number {
-  const [mantissa = "", exponent = "0"] = String(Math.abs(value)).split("e");
-  const fraction = mantissa.split(".")[1]?.length ?? 0;
-  return Math.max(0, fraction - Number(exponent));
-}
-
 /** Writes published figures as they were published, digits and all. */
 function publishedText(value: number): string {
-  return locale.format(`,.${Math.min(decimals(value), 12)}f`)(value);
+  return grouped(value, Math.min(decimals(value), 12));
 }
 
 /**
@@ -112,16 +86,14 @@ function simulatedFormat(
     8,
     Math.max(0, Math.min(wanted, needed), ...published.map(decimals)),
   );
-  const write = locale.format(`,.${digits}f`);
-  const writeSmall = locale.format(".2~g");
   return (value, kind) => {
     // A count is whole, whatever stands below or above it.
     if (kind === "exact" && Number.isInteger(value)) {
-      return locale.format(",.0f")(value);
+      return grouped(value);
     }
     const vanishes = value !== 0 && Math.abs(value) < 5 * 10 ** -digits &&
       decimals(value) > digits;
-    return vanishes ? writeSmall(value) : write(value);
+    return vanishes ? significant(value, 2) : grouped(value, digits);
   };
 }
 
@@ -170,6 +142,7 @@ export function layout(data: TableData, sideBySide: number): Grid {
       }
       const empty = cell.published === null && cell.simulated === null &&
         note === 0;
+      const error = errorPercent(cell);
       return {
         published: {
           text: cell.published === null
@@ -183,7 +156,7 @@ export function layout(data: TableData, sideBySide: number): Grid {
           ...(empty ? {} : { kind: cell.kind }),
           ...(note > 0 ? { note } : {}),
         },
-        error: { text: errorText(errorPercent(cell)) },
+        error: { text: error === null ? "" : signedPercent(error) },
       };
     })
   );

@@ -4,7 +4,19 @@
  * @module
  */
 
-/** Counters of one end of a connection. */
+/**
+ * Counters of one end of a connection.
+ *
+ * @example
+ * ```ts
+ * import { kernel, netperf, type TcpCounters } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * const run = netperf({ kernel: kernel("6.18"), path: "virtio-mergeable", rttMs: 10, seconds: 1, rateMbit: 100 });
+ * const counters: TcpCounters = run.flows[0]!.receiver;
+ * assert(counters.InSegs > 1000 && counters.PruneCalled === 0);
+ * ```
+ */
 export class TcpCounters {
   /** Segments received. */
   InSegs = 0;

@@ -22,13 +22,31 @@ import { FORWARDING, type ForwardingRun } from "./kmem_cache_bulk_published.ts";
  * What slab work costs inside a full packet path, as a multiple of what it costs in a micro-benchmark: caches and
  * predictors are colder. 1.4 ± 0.25 covers the thread's two SLUB steps and qmempool's two gains; 1.5 is the middle of
  * what the thread's own steps ask for, 1.63 and 1.37.
+ *
+ * @example
+ * ```ts
+ * import { SLAB_WORK_FACTOR } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(SLAB_WORK_FACTOR, 1.5);
+ * ```
  */
 export const SLAB_WORK_FACTOR = 1.5;
 
 /** The clock of the thread's machine, GHz, turbo off. */
 const FORWARDING_GHZ = 4.2;
 
-/** Packets a second as nanoseconds a packet, and back. */
+/**
+ * Packets a second as nanoseconds a packet, and back.
+ *
+ * @example
+ * ```ts
+ * import { nsOf } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(nsOf(2_000_000), 500);
+ * ```
+ */
 export const nsOf = (pps: number): number => 1e9 / pps;
 
 /** The steps of the thread. */
@@ -38,7 +56,17 @@ export const FORWARDING_STATES = [
   "patches 1-4",
 ] as const;
 
-/** The kernel of a step of the thread. */
+/**
+ * The kernel of a step of the thread.
+ *
+ * @example
+ * ```ts
+ * import { forwardingKernel } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(forwardingKernel("patches 1-3").patches, ["bulkFreeInfrastructure", "bulkFreeCompletionQueue", "ixgbeBulkFree"]);
+ * ```
+ */
 export function forwardingKernel(state: ForwardingRun["state"]): Kernel {
   const base = kernel("net-next-2015-10");
   if (state === "base") return base;
@@ -50,7 +78,17 @@ export function forwardingKernel(state: ForwardingRun["state"]): Kernel {
   return state === "patches 1-3" ? bulkFree : bulkFree.am(bulkAllocReuse);
 }
 
-/** The thread's machine. */
+/**
+ * The thread's machine.
+ *
+ * @example
+ * ```ts
+ * import { forwardingCpu } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * assert(forwardingCpu().ghz > 3);
+ * ```
+ */
 export function forwardingCpu(): Cpu {
   return cpu("i7-4790K", { ghz: FORWARDING_GHZ });
 }
@@ -63,7 +101,18 @@ export interface PricedForward {
   readonly bill: Bill;
 }
 
-/** Forwards on a kernel, 64 packets a poll, sent one poll later, and prices a packet's slab work. */
+/**
+ * Forwards on a kernel, 64 packets a poll, sent one poll later, and prices a packet's slab work.
+ *
+ * @example
+ * ```ts
+ * import { forwardingKernel, pricedForward } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * const { run, bill } = pricedForward(forwardingKernel("base"));
+ * assert(run.packets > 0 && bill.ns > 0);
+ * ```
+ */
 export function pricedForward(
   kernel: Kernel,
   allocator: "slub" | "slab" = "slub",

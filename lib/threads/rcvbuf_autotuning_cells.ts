@@ -46,14 +46,36 @@ export const SECONDS_AT_0 = 1;
 /** Packets that may wait for the receiver: a tap queue that drops nothing. */
 const RING = 10_000;
 
-/** How the receiver's virtio_net holds packets. */
+/**
+ * How the receiver's virtio_net holds packets.
+ *
+ * @example
+ * ```ts
+ * import type { RcvbufAutotuningDriver } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const thin: RcvbufAutotuningDriver[] = ["MTU buffer", "small"];
+ * assertEquals(thin.includes("small"), true);
+ * ```
+ */
 export type RcvbufAutotuningDriver =
   | "whole page"
   | "MTU buffer"
   | "small"
   | "6.18";
 
-/** A run of the rcvbuf autotuning thread. Plain data, so that it can go to a worker. */
+/**
+ * A run of the rcvbuf autotuning thread. Plain data, so that it can go to a worker.
+ *
+ * @example
+ * ```ts
+ * import { type RcvbufAutotuningCell, rcvbufAutotuningRun } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cell: RcvbufAutotuningCell = { column: 1, tso: true, rttMs: 100, driver: "whole page", seconds: 2 };
+ * assertEquals(rcvbufAutotuningRun(cell).rttMs, 100);
+ * ```
+ */
 export interface CellSpec {
   /** The message's column. */
   readonly column: 1 | 2 | 3;

@@ -29,7 +29,17 @@ const exact = (
   note?: string,
 ): Cell => cell("exact", simulated, published, { note });
 
-/** The states of `skb_page_frag_refill`: before the thread, its three versions, today. */
+/**
+ * The states of `skb_page_frag_refill`: before the thread, its three versions, today.
+ *
+ * @example
+ * ```ts
+ * import { refillVersions } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(refillVersions().map(({ label }) => label), ["before", "v1", "v2", "v3", "6.18"]);
+ * ```
+ */
 export function refillVersions(): { label: string; kernel: Kernel }[] {
   const base = kernel("net-next-2013-10");
   return [

@@ -4,8 +4,7 @@
  * @module
  */
 
-// @ts-types="npm:@types/d3-format@3.0.4"
-import { format } from "d3-format";
+import { rounded } from "../table/number.ts";
 import { colorOf } from "./colors.ts";
 import type { Figure } from "./figure.ts";
 import { defaults, plot } from "./plot.ts";
@@ -39,10 +38,15 @@ interface BenchReport {
  * @throws {Error} The run failed, or nothing matched the filter.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * import { runBench } from "@truesize/lab";
+ * import { assertEquals } from "@std/assert";
  *
- * console.log(await runBench("../bench/truesize_bench.ts", "veth"));
+ * const file = await Deno.makeTempFile({ suffix: "_bench.ts" });
+ * await Deno.writeTextFile(file, 'Deno.bench("nothing", { n: 10, warmup: 1 }, () => {});');
+ * const results = await runBench(file, "nothing");
+ * await Deno.remove(file);
+ * assertEquals(results.map(({ name }) => name), ["nothing"]);
  * ```
  */
 export async function runBench(
@@ -106,7 +110,7 @@ export function plotBench(
 ): Promise<Figure> {
   const { title, subtitle, operations = 1 } = options;
   const bars = results.map(({ name, ns }) => ({ name, ns: ns / operations }));
-  const write = format(",.3r");
+  const write = (ns: number): string => rounded(ns, 3);
   const most = Math.max(...bars.map(({ ns }) => ns));
   const widest = (texts: readonly string[]): number =>
     Math.ceil(Math.max(...texts.map((text) => textWidth(text, fontSize))));

@@ -4,8 +4,7 @@
  * @module
  */
 
-// @ts-types="npm:@types/d3-format@3.0.4"
-import { format } from "d3-format";
+import { grouped } from "../table/number.ts";
 import { colors, textOn } from "./colors.ts";
 import type { Figure } from "./figure.ts";
 import {
@@ -93,8 +92,8 @@ function finding(blocks: readonly MemoryBlock[]): string {
     0,
   );
   return `${bytesText(payload)} of payload take ${bytesText(size)} of memory (${
-    format(".0%")(payload / size)
-  } used)`;
+    grouped(100 * payload / size)
+  }% used)`;
 }
 
 function heading(block: MemoryBlock): string {

@@ -50,7 +50,18 @@ export function drawPacket(
   return drawMemory(shown, { title, width: options.width });
 }
 
-/** The same for a terminal: headline and bars. */
+/**
+ * The same for a terminal: headline and bars.
+ *
+ * @example
+ * ```ts
+ * import { kernel, packetText, truesizeOf } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * const packet = truesizeOf({ kernel: kernel("6.18"), path: "veth", payload: 1472 });
+ * assert(packetText(packet).includes("skbuff_small_head") || packetText(packet).includes("kmalloc"));
+ * ```
+ */
 export function packetText(packet: PacketMemory): string {
   return packet.error !== undefined
     ? `${packet}`

@@ -4,14 +4,15 @@
  * @module
  */
 
-// @ts-types="npm:@types/d3-format@3.0.4"
-import { format } from "d3-format";
+import { grouped } from "../table/number.ts";
 import type { Figure, FigureRow } from "./figure.ts";
 import { type KeyEntry, placeKey } from "./key.ts";
 import { plot } from "./plot.ts";
 
 /** Writes a whole number with its thousands apart. */
-export const count: (value: number) => string = format(",d");
+export function count(value: number): string {
+  return grouped(value);
+}
 
 /** "1 byte", "2,304 bytes". */
 export function bytesText(bytes: number): string {

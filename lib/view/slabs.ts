@@ -45,7 +45,20 @@ function slotState(view: SlabView, slot: number): keyof typeof STATES {
   return view.cpuFreelist.includes(slot) ? "cpu" : "own";
 }
 
-/** The terminal form of {@linkcode drawSlabs}: `#` held, `c` on the CPU's freelist, `.` on the slab's own. */
+/**
+ * The terminal form of {@linkcode drawSlabs}: `#` held, `c` on the CPU's freelist, `.` on the slab's own.
+ *
+ * @example
+ * ```ts
+ * import { kernel, kmemCache, slabsText, slabViews } from "@truesize/lab";
+ * import { assert } from "@std/assert";
+ *
+ * const cache = kmemCache({ kernel: kernel("6.1"), objectSize: 256 });
+ * cache.alloc();
+ * const text = slabsText([{ label: "one object", slabs: slabViews(cache) }]);
+ * assert(text.includes("one object"));
+ * ```
+ */
 export function slabsText(moments: readonly SlabsMoment[]): string {
   const glyph = { held: "#", cpu: "c", own: "." } as const;
   return moments.map(({ label, slabs }) =>
