@@ -17,7 +17,7 @@ const cells = {
     { release, frame }: { release: string; frame: number },
     { kernel, runVhostNetTest }: Lab,
   ) =>
-    runVhostNetTest({ kernel: kernel(release), frame, packets: 40_000 }).frags,
+    runVhostNetTest({ kernel: kernel(release), frame, packets: 200_000 }).frags,
 };
 
 for (const workers of [1, 2]) {
