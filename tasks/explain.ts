@@ -1,10 +1,8 @@
 /** `deno task explain`: an explanation of every socket that ss prints. */
 
 import process from "node:process";
-import { parseArgs } from "node:util";
 import {
   explain,
-  type ExplainOptions,
   kernel,
   type PacketPath,
   readNstat,
@@ -13,68 +11,44 @@ import {
   releases,
   type SsSocket,
 } from "../mod.ts";
+import { failer, readFlags } from "./flags.ts";
 
-const HELP =
+const fail: (message: string) => never = failer("explain");
+const { values, help } = readFlags(
+  "explain",
   `Usage: ss -tmi | deno task explain --size BYTES (--path PATH | --truesize BYTES)
 
 Reads what ss -tmi or ss -um printed on standard input and says of each socket
 what its memory holds, how many more packets it takes, where a TCP window stops
-and why, and what changes would do, each tried in simulation.
-
-  --size BYTES      payload of the packets that arrive (TCP: ss's rcvmss if absent)
-  --path PATH       how they arrive: loopback, veth, virtio-mergeable, ixgbe, ...
-  --truesize BYTES  what each is charged, where that is known
-  --kernel NAME     release (${releases.join(", ")});
-                    6.18 if absent
-  --rtt MS          round trip, ms (TCP: what ss printed if absent)
-  --rate MBIT       throughput that is wanted, Mbit/s
-  --mtu BYTES       MTU
-  --udp, --tcp      protocol, where ss printed no Netid
-  --sysctl FILE     output of sysctl -a: tcp_rmem and its like
-  --nstat FILE      output of nstat -az
-  --no-suggest      no simulated changes
-  --json            as JSON on standard output, and nothing else
-  --help            this text
-
-Ends with 0, or 2 where something could not be read.`;
-
-function fail(message: string): never {
-  console.error(`explain: ${message}`);
-  process.exit(2);
-}
-
-function readArguments() {
-  try {
-    return parseArgs({
-      args: Deno.args,
-      options: {
-        size: { type: "string" },
-        path: { type: "string" },
-        truesize: { type: "string" },
-        kernel: { type: "string" },
-        rtt: { type: "string" },
-        rate: { type: "string" },
-        mtu: { type: "string" },
-        udp: { type: "boolean" },
-        tcp: { type: "boolean" },
-        sysctl: { type: "string" },
-        nstat: { type: "string" },
-        "no-suggest": { type: "boolean" },
-        json: { type: "boolean" },
-        help: { type: "boolean" },
-      },
-      strict: true,
-    }).values;
-  } catch (error) {
-    fail(`${(error as Error).message}\n\n${HELP}`);
-  }
-}
-
-const values = readArguments();
-if (values.help) {
-  console.log(HELP);
-  process.exit(0);
-}
+and why, and what changes would do, each tried in simulation. Each figure says
+whether it is exact, priced, fitted or unexplained.`,
+  {
+    size: [
+      "BYTES",
+      "payload of the packets that arrive (TCP: ss's rcvmss if absent);\nof a write, where TCP comes over loopback or veth",
+    ],
+    path: [
+      "PATH",
+      "how they arrive: loopback, veth, virtio-mergeable, ixgbe, ...",
+    ],
+    truesize: ["BYTES", "what each is charged, where that is known"],
+    kernel: ["NAME", `release (${releases.join(", ")});\n6.18 if absent`],
+    rtt: ["MS", "round trip, ms (TCP: what ss printed if absent)"],
+    rate: ["MBIT", "throughput that is wanted, Mbit/s"],
+    mtu: ["BYTES", "MTU"],
+    udp: ["", "protocol, where ss printed no Netid"],
+    tcp: ["", "the same"],
+    "no-tso": ["", "TCP over loopback or veth: the sender's device has no TSO"],
+    "no-sg": ["", "the same: nor scatter-gather"],
+    gro: ["", "the same: the receiver's veth has GRO"],
+    locked: ["", "the same: SO_RCVBUF was set; found out if absent"],
+    sysctl: ["FILE", "output of sysctl -a: tcp_rmem and its like"],
+    nstat: ["FILE", "output of nstat -az"],
+    "no-suggest": ["", "no simulated changes"],
+    json: ["", "as JSON on standard output, and nothing else"],
+  },
+  "Ends with 0, or 2 where something could not be read.",
+);
 
 function number(
   name: "size" | "truesize" | "rtt" | "rate" | "mtu",
@@ -95,28 +69,6 @@ function attempt<T>(what: string, run: () => T): T {
   }
 }
 
-/** The sysctls that a stream heeds. */
-function sysctlOf(path: string): ExplainOptions["sysctl"] {
-  const all = readSysctl(Deno.readTextFileSync(path));
-  const three = (name: string): [number, number, number] | undefined => {
-    const numbers = all.numbers(name);
-    return numbers === undefined
-      ? undefined
-      : numbers as [number, number, number];
-  };
-  const moderate = all.number("net.ipv4.tcp_moderate_rcvbuf");
-  const timestamps = all.number("net.ipv4.tcp_timestamps");
-  return {
-    tcp_rmem: three("net.ipv4.tcp_rmem"),
-    tcp_wmem: three("net.ipv4.tcp_wmem"),
-    tcp_adv_win_scale: all.number("net.ipv4.tcp_adv_win_scale"),
-    tcp_moderate_rcvbuf: moderate === undefined ? undefined : moderate !== 0,
-    tcp_timestamps: timestamps === undefined ? undefined : timestamps !== 0,
-    rmem_max: all.number("net.core.rmem_max"),
-    wmem_max: all.number("net.core.wmem_max"),
-  };
-}
-
 if (values.udp && values.tcp) fail("--udp and --tcp exclude each other");
 const protocol = values.udp ? "udp" : values.tcp ? "tcp" : undefined;
 const [size, truesize, mtu] = [
@@ -127,13 +79,14 @@ const [size, truesize, mtu] = [
 const [rttMs, rateMbit] = [number("rtt"), number("rate")];
 const path = values.path as PacketPath | undefined;
 if (path === undefined && truesize === undefined) {
-  fail(`--path or --truesize must say what a packet costs\n\n${HELP}`);
+  fail(`--path or --truesize must say what a packet costs\n\n${help}`);
 }
 const release = attempt("--kernel: ", () => kernel(values.kernel ?? "6.18"));
 const { sysctl, nstat } = values;
-const settings = sysctl === undefined
-  ? undefined
-  : attempt(`--sysctl ${sysctl}: `, () => sysctlOf(sysctl));
+const settings = sysctl === undefined ? undefined : attempt(
+  `--sysctl ${sysctl}: `,
+  () => readSysctl(Deno.readTextFileSync(sysctl)).stream(),
+);
 const counters = nstat === undefined ? undefined : attempt(
   `--nstat ${nstat}: `,
   () => readNstat(Deno.readTextFileSync(nstat)),
@@ -161,6 +114,10 @@ for (const socket of sockets) {
       path: truesize === undefined ? path : undefined,
       truesize,
       mtu,
+      locked: values.locked,
+      tso: values["no-tso"] ? false : undefined,
+      sg: values["no-sg"] ? false : undefined,
+      gro: values.gro,
       protocol,
       rttMs,
       rateMbit,

@@ -1,7 +1,6 @@
 /** `deno task probe`: the model beside the kernel it runs on. */
 
 import process from "node:process";
-import { parseArgs } from "node:util";
 import { datagramsUntilDrop } from "../mod.ts";
 import { fromBtf } from "../lib/host/kernel_types.ts";
 import {
@@ -24,41 +23,20 @@ import {
 } from "../lib/host/probe_sockets.ts";
 import { readSysSlab, type SysSlab } from "../lib/host/sys_slab.ts";
 import type { CellKind, Table } from "../lib/table.ts";
+import { failer, readFlags } from "./flags.ts";
 
-const HELP = `Usage: deno task probe [--json]
+const fail: (message: string) => never = failer("probe");
+const { values } = readFlags(
+  "probe",
+  `Usage: deno task probe [--json]
 
 Sends datagrams and bytes of many sizes over loopback to sockets that nobody
 reads, asks ss what they hold, and prints the kernel's figures beside the
-model's. Needs no privilege; sends less than 10 MB and stops by itself.
-
-  --json   as JSON on standard output, and nothing else
-  --help   this text
-
-Ends with 0 where the two agree, 1 where they differ, 2 where nothing could be
-compared.`;
-
-function fail(message: string): never {
-  console.error(`probe: ${message}`);
-  process.exit(2);
-}
-
-function readArguments() {
-  try {
-    return parseArgs({
-      args: Deno.args,
-      options: { json: { type: "boolean" }, help: { type: "boolean" } },
-      strict: true,
-    }).values;
-  } catch (error) {
-    fail(`${(error as Error).message}\n\n${HELP}`);
-  }
-}
-
-const values = readArguments();
-if (values.help) {
-  console.log(HELP);
-  process.exit(0);
-}
+model's. Needs no privilege; sends less than 10 MB and stops by itself.`,
+  { json: ["", "as JSON on standard output, and nothing else"] },
+  `Ends with 0 where the two agree, 1 where they differ, 2 where nothing could be
+compared.`,
+);
 if (Deno.build.os !== "linux") fail("this works on Linux only");
 
 // Unstable in Deno: there only with --unstable-net.
@@ -104,6 +82,8 @@ const host: ProbeHost = {
     }
     return new TextDecoder().decode(output.stdout);
   },
+  now: () => performance.now(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
 
 function readable<T>(what: string, read: () => T): T | undefined {
@@ -201,15 +181,16 @@ for (const payload of [1, 1000, 1472, 9000, 32768]) {
   else notes.push(`no drop seen with datagrams of ${payload} bytes`);
 }
 if (fills.length > 0) tables.push(fillTable(model, mtu, fills));
-const STREAMS = [
-  [1],
-  [1000],
-  [1448],
-  [16384],
-  Array(4).fill(4096),
-  Array(20).fill(100),
+/** One write; a few, each acknowledged at once; and many, each behind the delayed ACK of the one before. */
+const QUICK = [[1], [1000], [1448], [16384], Array(4).fill(4096)];
+const SLOW = [Array(20).fill(100), Array(20).fill(1448)];
+const streams = [
+  ...await measureStreams(host, QUICK),
+  ...await measureStreams(host, SLOW, 60),
 ];
-tables.push(streamTable(model, await measureStreams(host, STREAMS)));
+tables.push(
+  streamTable(model, mtu, streams, kind),
+);
 const slabRows = slabs === undefined ? undefined : slabTable(model, slabs);
 if (slabRows !== undefined) tables.push(slabRows);
 

@@ -79,6 +79,7 @@ const EXACT: ExplanationKinds = {
   charge: "exact",
   payload: "exact",
   packets: "exact",
+  bytes: "exact",
   window: "exact",
   collapse: "exact",
 };
@@ -203,9 +204,10 @@ function explainTcp(
     packets: room.packets,
     range: room.range,
     bytes: room.bytes,
+    segments: room.segments,
     until: room.until,
     rmemAlloc: room.rmemAlloc,
-    kinds: { ...EXACT, packets: room.kind },
+    kinds: { ...EXACT, packets: room.kind, bytes: room.bytesKind },
     note: room.note,
     window,
     collapse: prunes ? collapseWork(options, state.rcvbuf, sysctl) : undefined,
@@ -312,6 +314,7 @@ export function explain(
     packets: room.packets,
     range: [room.packets, room.packets],
     bytes: room.packets * options.size,
+    segments: room.packets,
     until: "drop",
     rmemAlloc: room.rmemAlloc,
     // Where the charge is no multiple of a packet's, packets of other sizes are queued.

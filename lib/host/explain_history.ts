@@ -149,40 +149,40 @@ class Histories {
   /** How the history goes on; what speaks against it where it does not print the state. */
   try(history: FillHistory, state: SocketState): FillFuture | string[] {
     const unread = state.unread!;
+    const { rmemAlloc, rcvbuf } = state;
     let least: string[] = [];
-    if (history.paused) {
-      const future = resumed(
-        ...historySetup(this.#packet, this.#sysctl, history, state.rcvbuf),
-        history,
-        unread,
-        (row) => (least = differences(state, row)).length === 0,
-      );
-      return future ?? least;
-    }
-    const trace = this.trace(history, state.rcvbuf);
+    let charged = false;
+    const caught = { ...history, paused: false };
+    const trace = this.trace(caught, rcvbuf);
     for (const row of trace.at(unread)) {
       const differ = differences(state, row);
-      if (differ.length === 0) return trace.future(history, row);
+      if (differ.length === 0) return trace.future(caught, row);
+      charged ||= row.rmemAlloc === rmemAlloc && row.rcvbuf === rcvbuf;
       if (least.length === 0 || differ.length < least.length) least = differ;
     }
-    return least;
+    // A pause lets ACKs out; it changes no charge.
+    if (!history.paused || !charged) return least;
+    return resumed(
+      ...historySetup(this.#packet, this.#sysctl, history, rcvbuf),
+      history,
+      unread,
+      (row) => (least = differences(state, row)).length === 0,
+    ) ?? least;
   }
 
   /** The same history up to the state, and another gap between writes from then on. */
-  hurried(history: FillHistory, state: SocketState, gapMs: number): FillFuture {
-    const setup = historySetup(
-      this.#packet,
-      this.#sysctl,
-      history,
-      state.rcvbuf,
-    );
+  hurried(
+    history: FillHistory,
+    state: SocketState,
+    gapMs: number,
+  ): FillFuture | undefined {
     return resumed(
-      ...setup,
-      { ...history, paused: false },
+      ...historySetup(this.#packet, this.#sysctl, history, state.rcvbuf),
+      history,
       state.unread!,
       () => true,
       gapMs,
-    )!;
+    );
   }
 }
 
@@ -196,6 +196,19 @@ function historiesOf(packet: ExplainPacket, sysctl: StreamSysctl): Histories {
     last = { kernel, key, histories: new Histories(packet, sysctl) };
   }
   return last.histories;
+}
+
+/** What may have been set on the socket and its host, as far as it is not given. */
+function worldsOf(
+  { kernel, locked }: ExplainPacket,
+  { tcp_rmem }: StreamSysctl,
+): World[] {
+  const maxima = tcp_rmem !== undefined || kernel.tcp.rmem[2] === OLD_RMEM_MAX
+    ? [undefined]
+    : [undefined, OLD_RMEM_MAX];
+  return (locked === undefined ? [false, true] : [locked]).flatMap((locked) =>
+    maxima.map((rmemMax) => ({ locked, rmemMax }))
+  );
 }
 
 /** Other offloads than the usual ones, as far as they are not given. */
@@ -245,25 +258,20 @@ export function fillHistories(
     least = against.length;
     miss = against.join(", ");
   };
-  const worlds: World[] = [];
-  for (
-    const locked of packet.locked === undefined
-      ? [false, true]
-      : [packet.locked]
-  ) {
-    for (const rmemMax of [undefined, OLD_RMEM_MAX]) {
-      if (rmemMax !== undefined && sysctl.tcp_rmem !== undefined) continue;
-      const world = { locked, rmemMax };
-      const against = histories.starts({ ...usual, ...world }, state);
-      if (against === undefined) worlds.push(world);
-      else miss ??= against;
-    }
-  }
+  const worlds = worldsOf(packet, sysctl).filter((world) => {
+    const against = histories.starts({ ...usual, ...world }, state);
+    miss ??= against;
+    return against === undefined;
+  });
   if (worlds.length === 0) return missed(miss!);
-  const far = unread / packet.size > LONG;
-  const paces = (offloads: Partial<Offloads>, paused: boolean): FillHistory[] =>
+  const most = unread / packet.size > LONG ? 1 : PACES.length;
+  const paces = (
+    offloads: Partial<Offloads>,
+    paused: boolean,
+    tried = most,
+  ): FillHistory[] =>
     worlds.flatMap((world) =>
-      (far ? PACES.slice(0, 1) : PACES).map((pace) => ({
+      PACES.slice(0, tried).map((pace) => ({
         ...usual,
         ...world,
         ...offloads,
@@ -273,9 +281,10 @@ export function fillHistories(
     );
   const elsewhere = (from: readonly FillHistory[]): FillHistory[] =>
     from.flatMap((history) => {
-      const { length } = histories.trace({ ...history, paused: false }, rcvbuf);
+      const trace = histories.trace({ ...history, paused: false }, rcvbuf);
+      const { length } = trace;
       const most = Math.floor(OFFSET_WRITES / length / from.length);
-      if (most === 0) return [];
+      if (most === 0 || !trace.holds(unread, packet.size)) return [];
       const offsets = histories.offsets(length).slice(1);
       const step = Math.ceil(offsets.length / most);
       return offsets.filter((_, i) => i % step === 0).map((fragOffset) => ({
@@ -289,7 +298,7 @@ export function fillHistories(
       const result = histories.try(history, state);
       if (Array.isArray(result)) speaks(result);
       else futures.push(result);
-      if (futures[0]?.writes! > LONG) break;
+      if ((futures[0]?.writes ?? 0) > LONG) break;
     }
     return futures;
   };
@@ -298,7 +307,7 @@ export function fillHistories(
     () => paces({}, true),
     () => others.flatMap((each) => paces(each, false)),
     () => others.flatMap((each) => paces(each, true)),
-    () => elsewhere(paces({}, false)),
+    () => elsewhere(paces({}, false, 1)),
   ];
   for (const round of rounds) {
     const futures = search(round());
@@ -307,15 +316,10 @@ export function fillHistories(
     if (first.writes > LONG) return { futures, varied: false, miss: "" };
     const { history } = first;
     const other = PACES.find(({ gapMs }) => gapMs !== history.gapMs)!;
-    return {
-      futures: [
-        ...futures,
-        ...(history.fragOffset > 0 ? [] : search(elsewhere([history]))),
-        histories.hurried(history, state, other.gapMs),
-      ],
-      varied: true,
-      miss: "",
-    };
+    if (history.fragOffset === 0) futures.push(...search(elsewhere([history])));
+    const hurried = histories.hurried(history, state, other.gapMs);
+    if (hurried !== undefined) futures.push(hurried);
+    return { futures, varied: true, miss: "" };
   }
   return missed(
     least < Infinity

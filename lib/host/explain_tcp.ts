@@ -24,6 +24,8 @@ export interface TcpRoom {
   readonly range: readonly [least: number, most: number];
   /** Payload taken until then, bytes: of the last packet a part may fit. */
   readonly bytes: number;
+  /** Segments until then, window probes among them. */
+  readonly segments: number;
   /**
    * What ends it: no window for another packet, or no memory for one that the window allowed; "open" where the window
    * still is after as many packets as were followed.
@@ -33,12 +35,18 @@ export interface TcpRoom {
   readonly rmemAlloc: number;
   /** `sk_rcvbuf` then, bytes. */
   readonly rcvbuf: number;
-  /** How these figures came about. */
+  /** How `packets` came about. */
   readonly kind: CellKind;
+  /** How `bytes`, `segments` and `rmemAlloc` did. */
+  readonly bytesKind: CellKind;
   /** What they rest on. */
   readonly note: string | undefined;
 }
 
+/** Segments of a write that may come in one poll; more were seen to meet the reader's own look at the socket. */
+const BURST = 3;
+/** IPv4 and TCP headers with timestamps, bytes. */
+const HEADERS = 52;
 const NOBODY: AckSink = { ack() {} };
 const MOST_PACKETS = 10_000_000;
 
@@ -124,16 +132,22 @@ function receiverIn(
 /** Where a socket with a known past ends. */
 function knownRoom(
   { futures, varied }: FillSearch,
-  size: number,
+  { size, path, mtu = path === "loopback" ? 65536 : 1500 }: ExplainPacket,
   unread: number,
 ): TcpRoom {
-  const [{ history, end, ended }] = futures as [FillFuture];
+  const [{ history, end, ended, segments }] = futures as [FillFuture];
   const counts = futures.map(({ end }) =>
     Math.floor((end.queued - unread) / size)
   );
   const [packets] = counts as [number];
   const range = [Math.min(...counts), Math.max(...counts)] as const;
-  const certain = varied && range[0] === range[1];
+  const bursts = size > BURST * (mtu - HEADERS);
+  const certain = varied && !bursts && range[0] === range[1];
+  const alike = certain &&
+    futures.every((future) =>
+      future.end.queued === end.queued &&
+      future.end.rmemAlloc === end.rmemAlloc
+    );
   const past = [
     `writes of ${size} B that nobody read print the same`,
     history.locked ? "SO_RCVBUF set" : "SO_RCVBUF not set",
@@ -144,11 +158,13 @@ function knownRoom(
       ? []
       : [`tcp_rmem[2] ${history.rmemMax}`]),
     ...(history.paused ? ["the writer had paused"] : []),
-    ...(certain ? [] : varied
+    ...(bursts
+      ? ["what of a burst meets a reader and waits in the backlog is chance"]
+      : alike
+      ? []
+      : varied
       ? [
-        `${range[0]} to ${
-          range[1]
-        } by the writer's pace and where its page fragment stands`,
+        "the rest hangs on the writer's pace and where its page fragment stands",
       ]
       : ["followed at one pace of the writer"]),
   ];
@@ -156,11 +172,13 @@ function knownRoom(
     packets,
     range,
     bytes: end.queued - unread,
+    segments,
     until: !ended ? "open" : end.rcvWnd === 0 ? "zero window" : "prune",
     rmemAlloc: end.rmemAlloc,
     rcvbuf: end.rcvbuf,
     // The usual pace is the one at which the reference was measured.
     kind: certain ? "exact" : "fitted",
+    bytesKind: alike ? "exact" : "fitted",
     note: past.join(", "),
   };
 }
@@ -191,7 +209,7 @@ export function tcpRoom(
   }
   const search = fillHistories(packet, state, sysctl);
   return search.futures.length > 0
-    ? knownRoom(search, size, state.unread!)
+    ? knownRoom(search, packet, state.unread!)
     : continued(
       packet,
       state,
@@ -238,14 +256,17 @@ function continued(
       now += 1e6;
     }
   }
+  const kind = note === undefined ? "exact" : "unexplained";
   return {
     packets,
     range: [packets, packets],
+    segments: packets,
     bytes: packets * size + (until === "zero window" ? sk.window() : 0),
     until,
     rmemAlloc,
     rcvbuf,
-    kind: note === undefined ? "exact" : "unexplained",
+    kind,
+    bytesKind: kind,
     note,
   };
 }

@@ -70,7 +70,7 @@ export const PACES: readonly Pick<FillHistory, "gapMs" | "phaseMs">[] = [
 ];
 
 /** Writes that a history is followed for at most. */
-export const MOST_WRITES = 100_000;
+export const MOST_WRITES = 60_000;
 /** More writes than this make a history that is followed once only. */
 export const LONG = 4_000;
 /** Writes that the receiver leaves waiting before the fill counts as ended. */
@@ -175,10 +175,10 @@ export class Trace {
     return this.#rows[0]!;
   }
 
-  /** Writes until its end. */
+  /** Writes until its end; Infinity where it is {@linkcode LONG}. */
   get length(): number {
-    while (!this.#ended) this.#step();
-    return this.#run.writes;
+    while (!this.#ended && this.#run.writes <= LONG) this.#step();
+    return this.#run.writes <= LONG ? this.#run.writes : Infinity;
   }
 
   #push(): void {
@@ -219,6 +219,12 @@ export class Trace {
       found.push(rows[low++]!);
     }
     return found;
+  }
+
+  /** Whether so many bytes wait at some moment; what the last packet leaves at the end counts as near enough. */
+  holds(unread: number, size: number): boolean {
+    return this.at(unread).length > 0 ||
+      Math.abs(this.#rows.at(-1)!.queued - unread) < size;
   }
 
   /** How it goes on from one of its moments. */

@@ -37,8 +37,10 @@ export interface ExplanationKinds {
   readonly charge: CellKind;
   /** Of `payload`, and so of `ratio`. */
   readonly payload: CellKind;
-  /** Of `packets`, `bytes`, `until` and `rmemAlloc`. */
+  /** Of `packets` and `until`. */
   readonly packets: CellKind;
+  /** Of `bytes`, `segments` and `rmemAlloc`, which hang on what the last packet leaves. */
+  readonly bytes: CellKind;
   /** Of all that `window` says. */
   readonly window: CellKind;
   /** Of all that `collapse` says. */
@@ -54,10 +56,10 @@ export type ExplanationData = Omit<
 const whole = (value: number): string =>
   value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ",");
 const UNTIL = {
-  "drop": "the first drop",
-  "zero window": "the window has no room for another",
-  "prune": "the queue is pruned or collapsed",
-  "open": "the simulation was given up; the window is open still",
+  "drop": "until the first drop",
+  "zero window": "until the window has no room for another",
+  "prune": "until the queue is pruned or collapsed",
+  "open": "and the window is open still",
 } as const;
 /** Decimals of a suggestion's figures: counts, rates, ratios. */
 const DECIMALS = { exact: 0, priced: 1, fitted: 3, unexplained: 3 } as const;
@@ -78,6 +80,8 @@ export class Explanation {
   readonly range!: readonly [least: number, most: number];
   /** Payload that is still taken, bytes: of TCP's last packet a part may fit. */
   readonly bytes!: number;
+  /** Segments or datagrams until then; over loopback and veth what TCP makes of the writes, window probes among them. */
+  readonly segments!: number;
   /** What happens to the next packet; `open` where so many were followed and nothing happened. */
   readonly until!: "drop" | "zero window" | "prune" | "open";
   /** `sk_rmem_alloc` then, bytes. */
@@ -123,9 +127,9 @@ export class Explanation {
         range[0] === range[1]
           ? ""
           : ` (${whole(range[0])} to ${whole(range[1])})`
-      } until ${UNTIL[this.until]} (at ${
+      } ${UNTIL[this.until]} (${kinds.packets}), at ${
         whole(this.rmemAlloc)
-      } B) (${kinds.packets})`,
+      } B (${kinds.bytes})`,
     ];
     if (note !== undefined) lines.push(`  rests on: ${note}`);
     if (state.drops > 0) lines.push(`${whole(state.drops)} dropped so far`);
@@ -227,7 +231,7 @@ export class Explanation {
     row("payload per truesize", "", this.ratio, kinds.payload);
     row("charge of a packet", "bytes", this.charge, kinds.charge);
     row(
-      `packets until ${UNTIL[this.until]}`,
+      `packets ${UNTIL[this.until]}`,
       "packets",
       this.packets,
       kinds.packets,
@@ -235,7 +239,7 @@ export class Explanation {
         ? note
         : `${range[0]} to ${range[1]}: ${note}`,
     );
-    row("sk_rmem_alloc then", "bytes", this.rmemAlloc, kinds.packets);
+    row("sk_rmem_alloc then", "bytes", this.rmemAlloc, kinds.bytes);
     if (window !== undefined) {
       const { cap, mostMbit, rmemNeeded, mechanism } = window;
       row("window stops at", "bytes", cap, kinds.window, mechanism);

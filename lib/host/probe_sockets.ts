@@ -24,6 +24,10 @@ export interface ProbeHost {
   bind(ip: 4 | 6): DatagramSocket;
   /** Runs ss with arguments and gives what it printed. */
   ss(args: readonly string[]): string;
+  /** The time, ms, from any start. */
+  now(): number;
+  /** Waits so many ms. */
+  sleep(ms: number): Promise<void>;
 }
 
 /** Reads of ss until a packet just sent must have been seen. */
@@ -128,10 +132,12 @@ export async function measureFill(
  *
  * @param host The machine.
  * @param patterns Sizes of the writes of each connection, bytes; 16,384 and 50 writes at most.
+ * @param pauseMs How long to wait after each write, ms: where it outlasts a delayed ACK, what shares an skb is settled.
  */
 export async function measureStreams(
   host: ProbeHost,
   patterns: readonly (readonly number[])[],
+  pauseMs = 0,
 ): Promise<MeasuredStream[]> {
   const streams: MeasuredStream[] = [];
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -146,12 +152,16 @@ export async function measureStreams(
         writer.setNoDelay(true);
         const { port } = reader.remoteAddr as Deno.NetAddr;
         let arrived = 0, r: number | null = null;
+        const gapsMs: number[] = [];
         for (const bytes of writes) {
+          const start = host.now();
           await writer.write(new Uint8Array(bytes));
           arrived += bytes;
           r = received(host, port, arrived);
+          if (pauseMs > 0) await host.sleep(pauseMs);
+          gapsMs.push(host.now() - start);
         }
-        streams.push({ writes, r });
+        streams.push({ writes, gapsMs, r });
       } finally {
         writer.close();
         reader.close();

@@ -19,7 +19,7 @@ export interface PageOptions {
 /** A cell of {@linkcode wordTable}: figures stand on the right. */
 type WordCell = string | { readonly figure: string };
 
-/** A table of words and a few figures. */
+/** A table of words and a few figures, named by the heading above it. */
 function wordTable(
   title: string,
   heads: readonly string[],
@@ -27,11 +27,11 @@ function wordTable(
 ): string {
   const td = (cell: WordCell): string =>
     typeof cell === "string"
-      ? `<td>${escapeHTML(cell)}</td>`
-      : `<td class="figure">${escapeHTML(cell.figure)}</td>`;
+      ? `<td align="left">${escapeHTML(cell)}</td>`
+      : `<td align="right">${escapeHTML(cell.figure)}</td>`;
   return scrolling(
     title,
-    `<table class="words"><caption>${escapeHTML(title)}</caption><thead><tr>${
+    `<table class="words"><thead><tr>${
       heads.map((head, i) =>
         `<th scope="col" align="${
           typeof rows[0]?.[i] === "object" ? "right" : "left"
@@ -106,15 +106,22 @@ function threadHTML(result: ReproducedThread): string {
     }</span></li>`
   );
   const made = new Set(tables.map(({ id }) => id));
-  const bands = thread.bands.filter(({ table }) => made.has(table)).map((
-    band,
-  ) => [
-    band.table,
-    band.rows?.join(", ") ?? "all",
-    band.columns?.join(", ") ?? "all",
-    { figure: bandText(band) },
-    band.note ?? "",
-  ]);
+  const stated = thread.bands.filter(({ table }) => made.has(table));
+  const bands = stated.map((band, i) => {
+    const above = stated.slice(0, i).filter(({ table }) =>
+      table === band.table
+    );
+    const named = (part: "rows" | "columns"): string =>
+      band[part]?.join(", ") ??
+        (above.some((other) => other[part]) ? "the others" : "all");
+    return [
+      band.table,
+      named("rows"),
+      named("columns"),
+      { figure: bandText(band) },
+      band.note ?? "",
+    ];
+  });
   const fitted = thread.fitted.map(({ name, value, unit, reason }) => [
     name,
     { figure: `${Math.round(value * 1e3) / 1e3} ${unit}` },
@@ -131,24 +138,22 @@ ${parts.join("\n")}
 <ul>${
     thread.findings.map((text) => `<li>${escapeHTML(text)}</li>`).join("\n")
   }</ul>
-<h3 id="${anchor(id, "fitted")}">Fitted constants</h3>
+<h3 id="${anchor(id, "fitted")}">Fitted constants, each for one reason</h3>
 ${
-    fitted.length === 0
-      ? "<p>None.</p>"
-      : wordTable("Fitted constants, each for one reason", [
-        "name",
-        "value",
-        "reason",
-      ], fitted)
+    fitted.length === 0 ? "<p>None.</p>" : wordTable("Fitted constants", [
+      "name",
+      "value",
+      "reason",
+    ], fitted)
   }
 <h3 id="${anchor(id, "bands")}">Error bands</h3>
 ${verdict(result)}
 ${
-    wordTable("How far a simulated figure may be from the published one", [
+    wordTable("Error bands", [
       "table",
       "rows",
       "columns",
-      "error",
+      "allowed error",
       "remark",
     ], bands)
   }
@@ -229,6 +234,7 @@ export function threadsPage(
   } of the Linux network stack, each figure beside what the model of that kernel gives.</p>
 <p>A mark behind each simulated figure says how it came about:</p>
 <dl class="legend">${legend}</dl>
+<h3>What is compared</h3>
 ${summary(results)}
 </header>
 <nav aria-label="Contents">

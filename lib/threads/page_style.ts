@@ -51,8 +51,7 @@ tbody tr + tr > * { border-top: 1px solid var(--rule) }
 tbody th { font-weight: 400; text-align: left; min-width: 9rem }
 tbody td { white-space: nowrap }
 tbody tr:hover > * { background: var(--shade) }
-table.words td { text-align: left; white-space: normal }
-table.words td.figure { text-align: right; white-space: nowrap }
+td[align="left"] { white-space: normal }
 tfoot td { border-top: 1px solid var(--muted); padding-top: .5rem; color: var(--muted) }
 tfoot small { display: block; max-width: 44rem; font-size: .82rem }
 sup { line-height: 0 }
@@ -62,6 +61,11 @@ summary { cursor: pointer }
 dl.legend { display: grid; grid-template-columns: auto 1fr; gap: .1rem .9rem; margin: 1rem 0; max-width: 46rem }
 dl.legend dd { margin: 0 }
 code { font: .92em ui-monospace, "DejaVu Sans Mono", monospace }
+@media screen and (max-width: 45rem) {
+  body { padding: 1rem .9rem 3rem }
+  th, td { padding: .2rem .35rem }
+  tbody th { min-width: 6rem }
+}
 @media print {
   body { max-width: none; padding: 0 }
   figure, tr, caption { break-inside: avoid }

@@ -101,7 +101,8 @@ export interface CellOutcome {
   readonly series?: Series;
 }
 
-const TCP_RMEM = [4096, 87380, 6291456] as const;
+/** `tcp_rmem` of every run that has none of its own. */
+export const TCP_RMEM = [4096, 87380, 6291456] as const;
 
 /** A run with every choice made that has a usual one. */
 export type CompleteSpec =

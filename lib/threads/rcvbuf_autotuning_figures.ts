@@ -17,13 +17,13 @@ import {
   type CellSpec,
   columnKernel,
   simulateCell,
+  TCP_RMEM,
 } from "./rcvbuf_autotuning_cells.ts";
 import { plannedRun, type Runs, runsBy } from "./rcvbuf_autotuning_plan.ts";
 import { COLUMNS } from "./rcvbuf_autotuning_published.ts";
 
 const MIB = 2 ** 20;
 const MSS = 1448;
-const TCP_RMEM = [4096, 87380, 6291456] as const;
 
 const runsOf = (outcomeOf: OutcomeOf | undefined): Runs =>
   outcomeOf === undefined ? simulateCell : runsBy(outcomeOf);

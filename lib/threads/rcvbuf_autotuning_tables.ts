@@ -26,6 +26,7 @@ import {
   columnKernel,
   LATENCY_MS,
   mtuBuffers,
+  TCP_RMEM,
 } from "./rcvbuf_autotuning_cells.ts";
 import {
   COLUMNS,
@@ -35,7 +36,6 @@ import {
 } from "./rcvbuf_autotuning_published.ts";
 
 const NUMBERS = [1, 2, 3] as const;
-const TCP_RMEM = [4096, 87380, 6291456] as const;
 
 /** Whether the mechanism explains a cell of the message's tables. */
 function explained(tso: boolean, column: number, rttMs: number): boolean {

@@ -13,6 +13,9 @@ import {
 } from "../patches/virtio_net_buffers.ts";
 import { kernel } from "../releases/mod.ts";
 
+/** Frame of a TCP packet that GSO made as large as it may be, 45 segments of 1,448 bytes; bytes. */
+export const GSO_FRAME = 65226;
+
 /**
  * The ways in which virtio_net has paid for mergeable packets, oldest first, and two over page_pool, as other drivers of
  * 6.8 have them: for virtio_net a what-if. {@linkcode receiveYears} runs them all; the virtio ones can be given to everything

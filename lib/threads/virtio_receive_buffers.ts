@@ -18,11 +18,10 @@ import { count } from "../view/pixels.ts";
 import { cell } from "./cell.ts";
 import { FIGURES } from "./virtio_receive_buffers_figures.ts";
 import { makeTables, type ReproduceOptions, type Thread } from "./thread.ts";
-import { virtioEras } from "./virtio_eras.ts";
+import { GSO_FRAME, virtioEras } from "./virtio_eras.ts";
 
-/** Payload and frame of a TCP packet that GSO made as large as it may be: 45 segments of 1,448 bytes. */
+/** Payload of a TCP packet that GSO made as large as it may be: 45 segments of 1,448 bytes. */
 const GSO_PAYLOAD = 65160;
-const GSO_FRAME = 65226;
 /** A clock to price cycles at; the messages name no machine. */
 const GHZ = 3;
 
@@ -43,7 +42,7 @@ function years(): readonly ReceiveYear[] {
 const find = (label: string, frame: number): ReceiveYear =>
   years().find((row) => row.label === label && row.frame === frame)!;
 
-const FRAMES = [66, 256, 700, 1514, 9014, 65226];
+const FRAMES = [66, 256, 700, 1514, 9014, GSO_FRAME];
 
 function byFrame(
   id: string,

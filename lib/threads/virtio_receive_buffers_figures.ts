@@ -18,10 +18,9 @@ import { type BlockBuffer, drawBlock } from "../view/block.ts";
 import { type LineSeries, plotLines, type Point } from "../view/lines.ts";
 import { count } from "../view/pixels.ts";
 import type { ThreadFigure } from "./figures.ts";
-import { virtioEras } from "./virtio_eras.ts";
+import { GSO_FRAME, virtioEras } from "./virtio_eras.ts";
 
 const FRAME = 1514;
-const GSO_FRAME = 65226;
 
 const eraOf = (label: string): ReceiveEra =>
   virtioEras().find((era) => era.label.startsWith(label))!;

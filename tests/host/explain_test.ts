@@ -1,12 +1,19 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import {
   datagramsUntilDrop,
   explain,
   kernel,
+  kindMarks,
   netperf,
   type PacketPath,
   readNstat,
   readSs,
+  type SocketNumbers,
   whatIf,
 } from "@truesize/lab";
 
@@ -145,9 +152,19 @@ Deno.test("complaint: 2,944 instead of 2,816 bytes freeze the window at 1 MiB", 
     mends && metric.startsWith("Mbit/s")
   );
   assertEquals(helps.length, 2, `${why}`);
-  for (const { before, after } of helps) {
+  for (const { before, after, kind } of helps) {
     assert(before < mostMbit! * 1.01 && after > before * 1.5, `${why}`);
+    assertEquals(kind, "priced");
   }
+  // From 6.6 on the same packets cost their share and no more.
+  const later = explain({ protocol: "tcp", rcvbuf: 4194304 }, {
+    kernel: kernel("6.8"),
+    truesize: 2944,
+    size: 1448,
+    sysctl: { tcp_rmem: [4096, 131072, 4194304] },
+    suggest: false,
+  }).window!;
+  assertEquals([later.cap, later.mechanism], [2048000, "scaling_ratio"]);
 });
 
 Deno.test("complaint: a latency spike from collapsing", () => {
@@ -172,6 +189,109 @@ Deno.test("complaint: a latency spike from collapsing", () => {
   assert(calm.length >= 2, `${why}`);
   assert(calm.every(({ before }) => before > 0), `${why}`);
   assert(calm.some(({ after }) => after === 0), `${why}`);
+  // 88 packets of 1,448 bytes, all but the last of which the first pass copies, in one softirq.
+  assertEquals(why.collapse, {
+    packets: 88,
+    passes: 6,
+    skbs: 237,
+    bytes: 341704,
+    longest: 88 * 1448,
+  });
+  // netperf, with a sender and ACKs of its own, comes to as many passes.
+  assertEquals(calm[0]!.before, why.collapse!.passes);
+  const copied = why.suggestions.filter(({ metric }) =>
+    metric.startsWith("bytes copied")
+  );
+  assertEquals(
+    copied.map(({ before, after, mends }) => [before, after, mends]),
+    [
+      [341704, 0, true],
+      [341704, 0, true],
+      [341704, 0, true],
+    ],
+  );
+  assertStringIncludes(
+    `${why}`,
+    "6 passes copy 341,704 B of 237 skbs, one of them 127,424 B (exact;",
+  );
+});
+
+Deno.test("each figure says how it came about: in data, in text, in a notebook", () => {
+  const filled: SocketNumbers = {
+    protocol: "tcp",
+    rcvbuf: 131072,
+    rmemAlloc: 33600,
+    forwardAlloc: 3264,
+    unread: 32768,
+    rcvWnd: 80768,
+    rcvSsthresh: 94287,
+    rcvWscale: 7,
+  };
+  const ask = (more: Partial<SocketNumbers>, size: number) =>
+    explain({ ...filled, ...more }, {
+      kernel: kernel("6.18"),
+      path: "veth",
+      size,
+      sysctl: { tcp_rmem: [4096, 131072, 6291456] },
+      rttMs: 1,
+    });
+  const known = ask({}, 4096);
+  assertEquals(known.kinds.packets, "exact");
+  assertStringIncludes(known.note!, "SO_RCVBUF not set");
+  const estimate = ask({ rmemAlloc: 33601 }, 4096);
+  assertEquals(estimate.kinds.packets, "unexplained");
+  assertStringIncludes(
+    estimate.note!,
+    "sk_rmem_alloc 33601 where such a history has 33600",
+  );
+  // 1,448 bytes: the window closes a packet sooner or later by where the writer's page fragment stands.
+  const fitted = explain({ protocol: "tcp", rcvbuf: 131072 }, {
+    kernel: kernel("6.18"),
+    path: "veth",
+    size: 1448,
+    sysctl: { tcp_rmem: [4096, 131072, 6291456] },
+  });
+  assertEquals(fitted.kinds.packets, "fitted");
+  const [least, most] = fitted.range;
+  assert(least < most && least <= fitted.packets && fitted.packets <= most);
+  assertStringIncludes(`${fitted}`, `(${least} to ${most}) until`);
+  for (const why of [known, estimate, fitted]) {
+    const { packets } = why.kinds;
+    assertStringIncludes(
+      `${why}`,
+      `B (${why.kinds.bytes})\n  rests on: ${why.note}`,
+    );
+    const row = why.toTable().rows.find(({ label }) =>
+      label.startsWith("packets until")
+    )!;
+    assertEquals([row.cells[0]!.simulated, row.cells[0]!.kind], [
+      why.packets,
+      packets,
+    ]);
+    const shown = (why as unknown as Record<
+      symbol,
+      () => Record<string, string>
+    >)[Symbol.for("Jupyter.display")]!();
+    assertStringIncludes(shown["text/html"]!, `title="${packets}: `);
+    assertStringIncludes(shown["text/html"]!, "Changes, each tried");
+    assertStringIncludes(shown["text/plain"]!, `(${packets})`);
+    assertStringIncludes(shown["text/markdown"]!, kindMarks[packets].mark);
+  }
+  const [writes] = known.suggestions;
+  assertEquals([writes!.by, writes!.kind, writes!.mends], [
+    "tcpFill",
+    "fitted",
+    false,
+  ]);
+  // A charge that packets of this size do not add up to holds others.
+  const udp = (rmemAlloc: number) =>
+    explain({ protocol: "udp", rcvbuf: 212992, rmemAlloc }, {
+      kernel: kernel("6.18"),
+      path: "loopback",
+      size: 1000,
+      suggest: false,
+    }).kinds.payload;
+  assertEquals([udp(4608), udp(4609)], ["exact", "unexplained"]);
 });
 
 Deno.test("complaint: a virtio device without mergeable buffers", () => {
@@ -220,6 +340,23 @@ Deno.test("what cannot be explained is refused by name", () => {
     RangeError,
     "size 4000: more than one segment",
   );
+  const tcp = { protocol: "tcp", rcvbuf: 131072 } as const;
+  assertThrows(
+    () => explain(tcp, { kernel: k, size: 1448, path: "ixgbe", tso: false }),
+    RangeError,
+    "tso is for TCP over loopback or veth",
+  );
+  assertThrows(
+    () =>
+      explain(tcp, { kernel: k, size: 1, path: "veth", locked: 1 as never }),
+    TypeError,
+    "locked",
+  );
+  assertThrows(
+    () => explain(tcp, { kernel: k, size: 2 ** 20 + 1, path: "veth" }),
+    RangeError,
+    "size 1048577",
+  );
   const [bare] = readSs("udp UNCONN 0 0 127.0.0.1:1 0.0.0.0:*\n").sockets;
   assertThrows(
     () => explain(bare!, { kernel: k, size: 1, path: "veth" }),
@@ -266,4 +403,18 @@ Deno.test("a window that a socket printed closes after as many packets as it hol
   // Header prediction does not look at sk_rcvbuf: a page of forward_alloc takes 20 packets, the next asks for memory.
   assertEquals([why(5000).packets, why(5000).until], [20, "prune"]);
   assertEquals(why(0).packets, 0);
+});
+
+Deno.test("ss -um without Netid: what is UNCONN is UDP", () => {
+  const [socket] = readSs(
+    "State  Recv-Q Send-Q Local Address:Port Peer Address:Port\n" +
+      "UNCONN 212480 0      0.0.0.0:8125       0.0.0.0:*\n" +
+      "\t skmem:(r212480,rb212992,t0,tb212992,f512,w0,o0,bl0,d7)\n",
+  ).sockets;
+  const { state, packets } = explain(socket!, {
+    kernel: kernel("6.18"),
+    path: "veth",
+    size: 100,
+  });
+  assertEquals([state.protocol, state.drops, packets], ["udp", 7, 0]);
 });

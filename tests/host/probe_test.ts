@@ -14,6 +14,7 @@ import {
   fittedKernel,
   probePayloads,
   slabTable,
+  streamTable,
 } from "../../lib/host/probe.ts";
 import {
   measureCharges,
@@ -63,6 +64,8 @@ function machine(k: Kernel, deaf: readonly number[] = []): ProbeHost {
             payloads.length - queued
           })\n`;
       }).join(""),
+    now: () => 0,
+    sleep: () => Promise.resolve(),
   };
 }
 
@@ -196,4 +199,29 @@ Deno.test("slabTable(): layouts of a listing beside the model", () => {
   assertEquals(differences([slabTable(k, listing(8))!]), [
     "slabs, kmalloc-1k, objects: kernel 8, model 16",
   ]);
+});
+
+Deno.test("streamTable(): writes that share skbs, by the times at which they were made", () => {
+  const k = kernel("6.18");
+  const cell = (gapMs: number, r: number | null, count = 20) =>
+    streamTable(k, 65536, [{
+      writes: Array(count).fill(100),
+      gapsMs: Array(count).fill(gapMs),
+      r,
+    }]).rows[0]!.cells[0]!;
+  // Behind the delayed ACK of the one before, only 17 fragments end an skb: two heads.
+  const slow = cell(60, 2000 + 2 * 832);
+  assertEquals([slow.simulated, slow.kind, slow.note], [
+    3664,
+    "exact",
+    undefined,
+  ]);
+  // Faster, it hangs on the tick on which a delayed ACK falls how many of the last writes found a clone still held.
+  const fast = cell(5, 4496);
+  assertEquals([fast.simulated, fast.kind], [4496, "fitted"]);
+  assertEquals(fast.note, "5328 or 4496 or 3664 by when the tick fell");
+  const wrong = cell(60, 3665);
+  assertEquals([wrong.simulated, wrong.kind], [3664, "unexplained"]);
+  assertEquals(cell(60, null).published, null);
+  assertEquals(cell(0, 932, 1).kind, "exact");
 });

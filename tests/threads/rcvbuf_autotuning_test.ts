@@ -108,6 +108,16 @@ Deno.test("a table alone is the table among all, without workers too", async () 
   assertEquals(JSON.stringify(alone), JSON.stringify(byId("fix-tso-on")));
 });
 
+Deno.test("every figure is drawn from the tables", async () => {
+  const titles: string[] = [];
+  for (const { draw } of Object.values(thread.figures)) {
+    const figure = await draw(tables);
+    titles.push(figure.title);
+    assert(figure.svg().includes("</svg>"));
+  }
+  assertEquals(new Set(titles).size, 6);
+});
+
 Deno.test("progress rises to 1", () => {
   assertEquals(shares, shares.toSorted((a, b) => a - b));
   assert(Math.abs(shares.at(-1)! - 1) < 1e-9);
