@@ -3,7 +3,6 @@
 import process from "node:process";
 import {
   explain,
-  type ExplainOptions,
   kernel,
   type PacketPath,
   readNstat,
@@ -70,28 +69,6 @@ function attempt<T>(what: string, run: () => T): T {
   }
 }
 
-/** The sysctls that a stream heeds. */
-function sysctlOf(path: string): ExplainOptions["sysctl"] {
-  const all = readSysctl(Deno.readTextFileSync(path));
-  const three = (name: string): [number, number, number] | undefined => {
-    const numbers = all.numbers(name);
-    return numbers === undefined
-      ? undefined
-      : numbers as [number, number, number];
-  };
-  const moderate = all.number("net.ipv4.tcp_moderate_rcvbuf");
-  const timestamps = all.number("net.ipv4.tcp_timestamps");
-  return {
-    tcp_rmem: three("net.ipv4.tcp_rmem"),
-    tcp_wmem: three("net.ipv4.tcp_wmem"),
-    tcp_adv_win_scale: all.number("net.ipv4.tcp_adv_win_scale"),
-    tcp_moderate_rcvbuf: moderate === undefined ? undefined : moderate !== 0,
-    tcp_timestamps: timestamps === undefined ? undefined : timestamps !== 0,
-    rmem_max: all.number("net.core.rmem_max"),
-    wmem_max: all.number("net.core.wmem_max"),
-  };
-}
-
 if (values.udp && values.tcp) fail("--udp and --tcp exclude each other");
 const protocol = values.udp ? "udp" : values.tcp ? "tcp" : undefined;
 const [size, truesize, mtu] = [
@@ -106,9 +83,10 @@ if (path === undefined && truesize === undefined) {
 }
 const release = attempt("--kernel: ", () => kernel(values.kernel ?? "6.18"));
 const { sysctl, nstat } = values;
-const settings = sysctl === undefined
-  ? undefined
-  : attempt(`--sysctl ${sysctl}: `, () => sysctlOf(sysctl));
+const settings = sysctl === undefined ? undefined : attempt(
+  `--sysctl ${sysctl}: `,
+  () => readSysctl(Deno.readTextFileSync(sysctl)).stream(),
+);
 const counters = nstat === undefined ? undefined : attempt(
   `--nstat ${nstat}: `,
   () => readNstat(Deno.readTextFileSync(nstat)),

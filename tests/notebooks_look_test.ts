@@ -1,6 +1,11 @@
 /** What the committed notebooks look like, as far as it can be told without a browser. */
 
-import { assert, assertEquals, assertGreater } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertGreater,
+  assertStringIncludes,
+} from "@std/assert";
 import { JSDOM } from "jsdom";
 import { codeCells, readNotebook } from "../lib/jupyter/notebook.ts";
 import { colors } from "../lib/view/colors.ts";
@@ -156,4 +161,21 @@ Deno.test("look: figures of tables are on the right, units in parentheses", asyn
   }
   assertEquals(faults, []);
   assert(count > 40, `${count} tables`);
+});
+
+Deno.test("look: the front page and the README name every notebook", async () => {
+  const front = paths.find((path) => nameOf(path) === "00-start-here")!;
+  const { cells } = await readNotebook(front);
+  const text = cells.filter(({ cell_type }) => cell_type === "markdown").map((
+    { source },
+  ) => source).join("\n");
+  const readme = await Deno.readTextFile(
+    new URL("../README.md", import.meta.url),
+  );
+  for (const name of paths.map(nameOf)) {
+    assertStringIncludes(readme, `](notebooks/${name}.ipynb)`);
+    if (name !== "00-start-here") {
+      assertStringIncludes(text, `](${name}.ipynb)`);
+    }
+  }
 });

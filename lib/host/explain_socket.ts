@@ -75,7 +75,9 @@ function numbersOf(
   protocol: "udp" | "tcp" | undefined,
 ): SocketNumbers {
   const { memory, tcp, netid } = socket;
-  const kind = netid ?? protocol ?? (tcp === undefined ? undefined : "tcp");
+  // ss -um prints no Netid, but UNCONN, which TCP has not.
+  const kind = netid ?? protocol ??
+    (tcp !== undefined ? "tcp" : socket.state === "UNCONN" ? "udp" : undefined);
   if (kind !== "udp" && kind !== "tcp") {
     throw new RangeError(
       `explain(): the socket of line ${socket.line} is ${

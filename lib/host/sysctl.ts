@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { StreamSysctl } from "../experiments/netperf_options.ts";
 import { filledLines, HostFormatError, type HostLine } from "./text.ts";
 
 const SOURCE = "sysctl";
@@ -94,6 +95,58 @@ export class HostSysctl {
       );
     }
     return numbers?.[0];
+  }
+
+  /**
+   * The settings that a TCP stream heeds, as `explain`, `whatIf` and `netperf` take them.
+   *
+   * @throws {HostFormatError} One of them is not made of as many whole numbers as it has.
+   *
+   * @example
+   * ```ts
+   * import { readSysctl } from "@truesize/lab";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const { tcp_rmem, tcp_timestamps } = readSysctl(
+   *   "net.ipv4.tcp_rmem = 4096 131072 6291456\nnet.ipv4.tcp_timestamps = 1\n",
+   * ).stream();
+   * assertEquals(tcp_rmem, [4096, 131072, 6291456]);
+   * assertEquals(tcp_timestamps, true);
+   * ```
+   */
+  stream(): StreamSysctl {
+    return {
+      tcp_rmem: this.#three("net.ipv4.tcp_rmem"),
+      tcp_wmem: this.#three("net.ipv4.tcp_wmem"),
+      tcp_mem: this.#three("net.ipv4.tcp_mem"),
+      tcp_adv_win_scale: this.number("net.ipv4.tcp_adv_win_scale"),
+      tcp_moderate_rcvbuf: this.#flag("net.ipv4.tcp_moderate_rcvbuf"),
+      tcp_timestamps: this.#flag("net.ipv4.tcp_timestamps"),
+      rmem_max: this.number("net.core.rmem_max"),
+      wmem_max: this.number("net.core.wmem_max"),
+    };
+  }
+
+  #flag(name: string): boolean | undefined {
+    const value = this.number(name);
+    return value === undefined ? undefined : value !== 0;
+  }
+
+  #three(name: string): [number, number, number] | undefined {
+    const numbers = this.numbers(name);
+    if (numbers === undefined) return undefined;
+    const [least, start, most] = numbers;
+    if (
+      least === undefined || start === undefined || most === undefined ||
+      numbers.length > 3
+    ) {
+      throw new HostFormatError(
+        SOURCE,
+        this.#values.get(name)![0]!,
+        `${name} must be three numbers`,
+      );
+    }
+    return [least, start, most];
   }
 }
 

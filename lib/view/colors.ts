@@ -161,6 +161,15 @@ export const colors: Readonly<Record<string, string>> = Object.freeze({
   ixgbe: blue,
   "page-pool": orange,
 
+  // Receive strategies of one's own.
+  "as it is": grey,
+  mine: vermillion,
+  "a page each": reddishPurple,
+  "copybreak 256": bluishGreen,
+  "copybreak 2048": orange,
+  "copybreak 3,646": bluishGreen,
+  "MTU 64,000": blue,
+
   // virtio_net's receive buffers over the years.
   "whole page (3.12)": reddishPurple,
   "1,518 bytes (Nov 2013)": skyBlue,
@@ -203,6 +212,7 @@ export const colors: Readonly<Record<string, string>> = Object.freeze({
   // TCP: windows, buffers and what limits a stream.
   rcvbuf: skyBlue,
   "rcvbuf / 2": skyBlue,
+  "tcp_rmem[1] × 2": skyBlue,
   "tcp_rmem[2]": skyBlue,
   window_clamp: grey,
   rcv_ssthresh: vermillion,

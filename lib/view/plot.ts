@@ -278,9 +278,11 @@ export async function plot(options: PlotOptions): Promise<Figure> {
       fill: "currentColor",
     }, text);
   }
-  // Above the plot, in negative coordinates: nothing in it has to move.
-  made.setAttribute("viewBox", `0 ${-head} ${width} ${body + head}`);
-  made.setAttribute("height", String(body + head));
+  // Above the plot, in negative coordinates: nothing in it has to move. Plot
+  // would cut what hangs below an axis's label, such as an underscore.
+  const height = head + body + edge;
+  made.setAttribute("viewBox", `0 ${-head} ${width} ${height}`);
+  made.setAttribute("height", String(height));
   made.setAttribute("font-family", fontFamily);
   made.setAttribute("font-size", String(fontSize));
   // Plot paints what should hide lines behind a text in white, also on a dark page.
@@ -294,7 +296,7 @@ export async function plot(options: PlotOptions): Promise<Figure> {
     text: text === "" ? title : `${title}\n${text}`,
     svg: normaliseIds(svg),
     width,
-    height: body + head,
+    height,
     data: data ?? [],
     rasterise,
   });

@@ -404,3 +404,17 @@ Deno.test("a window that a socket printed closes after as many packets as it hol
   assertEquals([why(5000).packets, why(5000).until], [20, "prune"]);
   assertEquals(why(0).packets, 0);
 });
+
+Deno.test("ss -um without Netid: what is UNCONN is UDP", () => {
+  const [socket] = readSs(
+    "State  Recv-Q Send-Q Local Address:Port Peer Address:Port\n" +
+      "UNCONN 212480 0      0.0.0.0:8125       0.0.0.0:*\n" +
+      "\t skmem:(r212480,rb212992,t0,tb212992,f512,w0,o0,bl0,d7)\n",
+  ).sockets;
+  const { state, packets } = explain(socket!, {
+    kernel: kernel("6.18"),
+    path: "veth",
+    size: 100,
+  });
+  assertEquals([state.protocol, state.drops, packets], ["udp", 7, 0]);
+});

@@ -93,6 +93,34 @@ Deno.test("sysctl -a", () => {
   assertThrows(() => sysctl.number("net.ipv4.tcp_rmem"), HostFormatError);
 });
 
+Deno.test("sysctl: what a stream heeds, and what was not printed stays the release's", () => {
+  const sysctl = (lines: string[]) => readSysctl(lines.join("\n")).stream();
+  const stream = sysctl([
+    "net.ipv4.tcp_rmem = 4096 131072 6291456",
+    "net.ipv4.tcp_adv_win_scale = -2",
+    "net.ipv4.tcp_moderate_rcvbuf = 0",
+    "net.core.rmem_max = 4194304",
+    "net.ipv4.tcp_ecn = 2",
+  ]);
+  assertEquals(
+    Object.entries(stream).filter(([, value]) => value !== undefined),
+    [
+      ["tcp_rmem", [4096, 131072, 6291456]],
+      ["tcp_adv_win_scale", -2],
+      ["tcp_moderate_rcvbuf", false],
+      ["rmem_max", 4194304],
+    ],
+  );
+  for (const value of ["4096 131072", "1 2 3 4", "4096 x 3"]) {
+    const error = assertThrows(
+      () => sysctl(["a = 1", `net.ipv4.tcp_rmem = ${value}`]),
+      HostFormatError,
+      "net.ipv4.tcp_rmem must be",
+    );
+    assertEquals(error.line, 2);
+  }
+});
+
 Deno.test("sysctl of old procps: complaints, values of several lines, slashes", () => {
   const sysctl = readSysctl(text("sysctl_procps_old.txt"));
   assertEquals(sysctl.messages.map(({ line }) => line), [1, 2, 11]);

@@ -49,7 +49,7 @@ export function measurePage(selector: string): PageReport {
       box.right - frame.right,
       box.bottom - frame.bottom,
     );
-    if (cut > 1) {
+    if (cut > 0.2) {
       faults.push(
         `the text ${JSON.stringify(text.textContent)} is cut by ${
           cut.toFixed(1)
@@ -95,8 +95,11 @@ export function measurePage(selector: string): PageReport {
     });
   }
   for (const cell of inOutputs("tbody td:not([align=left])")) {
+    const isFigure = /^[-+]?\d[\d,.]*\s*[%=≈†?]?\d*$/.test(
+      cell.textContent.trim(),
+    );
     const { textAlign } = getComputedStyle(cell);
-    if (!/right$/.test(textAlign)) {
+    if (isFigure && !/right$/.test(textAlign)) {
       faults.push(
         `the figure ${
           JSON.stringify(cell.textContent)

@@ -176,9 +176,9 @@ Deno.test("named things have their colour, others the next of the cycle", () => 
   assertEquals(colorOf("v2"), colors.v2);
   assertEquals(colorOf("toString", 0), okabeIto.blue);
   assertThrows(() => colorOf("toString"), RangeError, 'name is "toString"');
-  assertEquals(colorOf("mine", 1), okabeIto.vermillion);
-  assertEquals(colorOf("mine", 7), okabeIto.blue);
-  assertThrows(() => colorOf("mine", -1), RangeError, "index is -1");
+  assertEquals(colorOf("nobody's", 1), okabeIto.vermillion);
+  assertEquals(colorOf("nobody's", 7), okabeIto.blue);
+  assertThrows(() => colorOf("nobody's", -1), RangeError, "index is -1");
   for (const color of Object.values(colors)) {
     if (color !== "currentColor") textOn(color);
   }

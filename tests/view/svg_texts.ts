@@ -59,6 +59,17 @@ export function textBoxes(svg: string): { view: TextBox; texts: TextBox[] } {
       );
       const height = size + Math.max(0, lines.length - 1) * size * 1.15;
       const anchor = inherited(node, "text-anchor");
+      if (node.getAttribute("transform")?.includes("rotate(-90)")) {
+        const bottom = middle +
+          (anchor === "middle" ? wide / 2 : anchor === "end" ? wide : 0);
+        return {
+          text: node.textContent,
+          left: left - height / 2,
+          right: left + height / 2,
+          top: bottom - wide,
+          bottom,
+        };
+      }
       left -= anchor === "middle" ? wide / 2 : anchor === "end" ? wide : 0;
       return {
         text: node.textContent,
