@@ -92,7 +92,9 @@ export function report(files: readonly FileLines[], atLeast: number): string {
   ].join("\n");
 }
 
-async function deno(args: readonly string[]): Promise<string> {
+async function deno(
+  args: readonly string[],
+): Promise<{ success: boolean; text: string }> {
   const { success, stdout } = await new Deno.Command(Deno.execPath(), {
     args: [...args],
     cwd: ROOT,
@@ -101,25 +103,35 @@ async function deno(args: readonly string[]): Promise<string> {
     stdout: "piped",
     stderr: "inherit",
   }).output();
-  const text = new TextDecoder().decode(stdout);
-  if (!success) {
-    throw new Error(`deno ${args[0]} failed:\n${text.trimEnd()}`);
-  }
-  return text;
+  return { success, text: new TextDecoder().decode(stdout) };
 }
 
-/** Runs tests and gives their lcov report. Profiles of their own: a test may itself measure coverage. */
-async function measured(tests: readonly string[]): Promise<string> {
+/**
+ * Runs tests and gives their lcov report, and what they printed if one failed. Profiles of their own: a test may itself
+ * measure coverage.
+ */
+async function measured(
+  tests: readonly string[],
+): Promise<{ lcov: string; failure: string | null }> {
   const folder = await Deno.makeTempDir({ prefix: "coverage-" });
   try {
-    await deno([
+    const ran = await deno([
       "test",
       "-A",
       `--coverage=${folder}`,
       `--ignore=${LEFT_OUT.join(",")}`,
       ...tests,
     ]);
-    return await deno(["coverage", "--lcov", "--include=/lib/", folder]);
+    const read = await deno([
+      "coverage",
+      "--lcov",
+      "--include=/lib/",
+      folder,
+    ]);
+    return {
+      lcov: read.success ? read.text : "",
+      failure: ran.success ? null : ran.text.trimEnd(),
+    };
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -142,16 +154,12 @@ async function main(): Promise<number> {
     );
   }
   const tests = positionals.length > 0 ? positionals : ["tests"];
-  let lcov;
-  try {
-    lcov = await measured(tests);
-  } catch (error) {
-    console.error((error as Error).message);
-    return 1;
-  }
+  const { lcov, failure } = await measured(tests);
   const files = readLcov(lcov, ROOT);
-  console.log(report(files, atLeast));
-  return percent(total(files)) >= atLeast ? 0 : 1;
+  if (files.length > 0) console.log(report(files, atLeast));
+  if (failure !== null) console.error(`${failure}\n\ncoverage: a test failed`);
+  const enough = percent(total(files)) >= atLeast;
+  return failure === null && files.length > 0 && enough ? 0 : 1;
 }
 
 if (import.meta.main) Deno.exit(await main());

@@ -57,5 +57,5 @@ Deno.test("bad arguments and failing tests say so", async () => {
   assertStringIncludes(bound.err, "--at-least lots: 0 to 100 is allowed");
   const none = await coverage("tests/no_such_test.ts");
   assertEquals(none.code, 1);
-  assertStringIncludes(none.err, "deno test failed");
+  assertStringIncludes(none.err, "coverage: a test failed");
 });
