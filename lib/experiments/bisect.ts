@@ -46,17 +46,7 @@ export class Bisection {
   readonly alone: Alone | null;
 
   /** See {@linkcode bisect}. */
-  constructor(found: {
-    readonly patch: Patch | null;
-    readonly index: number;
-    readonly before: PatchOutcome;
-    readonly after: PatchOutcome;
-    readonly asked: readonly {
-      readonly patches: number;
-      readonly outcome: PatchOutcome;
-    }[];
-    readonly alone: Alone | null;
-  }) {
+  constructor(found: Omit<Bisection, "toString">) {
     this.patch = found.patch;
     this.index = found.index;
     this.before = found.before;

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { randomLcg } from "d3-random";
 import { pagePoolReceive } from "../../lib/drivers/page_pool.ts";
 import { PagePoolRing } from "../../lib/drivers/page_pool_ring.ts";
 import { PageAllocator } from "../../lib/mm/page_alloc.ts";
 import { kernel } from "../../lib/releases/mod.ts";
+import { fuzzRing } from "./ring_fuzz.ts";
 
 const pagesOf = () =>
   new PageAllocator(kernel("6.8"), { pages: 8192, cpus: 1 });
@@ -79,22 +79,15 @@ Deno.test("random frames and frees: references and pages come out even", () => {
     const pages = pagesOf();
     pages.failPageAlloc({ minOrder: 0, probability: 0.3, seed: 5 });
     const ring = new PagePoolRing(pages, { size: 64, ...options });
-    const random = randomLcg(0.7);
-    let sum = 0;
-    for (let i = 0; i < 50_000; i++) {
-      const frame = Math.floor(random() * (random() < 0.1 ? 66_000 : 1600));
-      if (random() < 0.5) sum += ring.receive(frame);
-      else sum -= ring.consume(1 + Math.floor(random() * 3));
-    }
-    assertEquals(ring.held.truesize, sum);
-    const { missed, drops, oom, packets } = ring.counters;
-    assert(missed > 0 && drops > 0 && oom > 0 && packets > 10_000);
-    pages.check();
-    ring.close();
-    ring.close();
-    pages.check();
-    assertEquals(pages.counters.pgalloc, pages.counters.pgfree);
-    assertThrows(() => ring.receive(60), Error, "closed");
+    fuzzRing(pages, ring, {
+      seed: 0.7,
+      runs: 50_000,
+      longest: 66_000,
+      burst: 3,
+    }, () => {
+      const { missed, drops, oom, packets } = ring.counters;
+      assert(missed > 0 && drops > 0 && oom > 0 && packets > 10_000);
+    });
   }
 });
 

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { randomLcg } from "d3-random";
 import { BigRing } from "../../lib/drivers/virtio_big_ring.ts";
 import { virtioBig } from "../../lib/drivers/virtio_net.ts";
 import { PageAllocator } from "../../lib/mm/page_alloc.ts";
 import { kernel } from "../../lib/releases/mod.ts";
+import { fuzzRing } from "./ring_fuzz.ts";
 
 const pagesOf = (name: string, pages = 16384) =>
   new PageAllocator(kernel(name), { pages, cpus: 1 });
@@ -66,22 +66,15 @@ Deno.test("random frames, frees and failures: pages come out even", () => {
     const pages = pagesOf("6.8", 8192);
     const ring = new BigRing(pages, { size: 64, recycles });
     pages.failPageAlloc({ minOrder: 0, probability: 0.08, seed: 5 });
-    const random = randomLcg(0.2);
-    let sum = 0;
-    for (let i = 0; i < 20_000; i++) {
-      const frame = Math.floor(random() * (random() < 0.1 ? 74_000 : 1600));
-      if (random() < 0.5) sum += ring.receive(frame);
-      else sum -= ring.consume(1 + Math.floor(random() * 2));
-    }
-    assertEquals(ring.held.truesize, sum);
-    const { oom, missed, drops, packets } = ring.counters;
-    assert(oom > 0 && missed > 0 && drops > 0 && packets > 100);
-    pages.check();
-    ring.close();
-    ring.close();
-    pages.check();
-    assertEquals(pages.counters.pgalloc, pages.counters.pgfree);
-    assertThrows(() => ring.receive(60), Error, "closed");
+    fuzzRing(pages, ring, {
+      seed: 0.2,
+      runs: 20_000,
+      longest: 74_000,
+      burst: 2,
+    }, () => {
+      const { oom, missed, drops, packets } = ring.counters;
+      assert(oom > 0 && missed > 0 && drops > 0 && packets > 100);
+    });
   }
 });
 
