@@ -65,6 +65,56 @@ Deno.test("imports point upwards", async () => {
   assert(edges > 50, `${edges} imports seen`);
 });
 
+/** Files that need each other when they run: sending, probing and marking losses call one another, as in the kernel. */
+const CIRCLES = [["tcp/output.ts", "tcp/scoreboard.ts", "tcp/tlp.ts"]];
+
+/** What each file of lib/ needs to run, by path; imports of types alone need nothing. */
+async function needs(): Promise<Map<string, string[]>> {
+  const found = new Map<string, string[]>();
+  for await (const source of sources(lib)) {
+    const text = await Deno.readTextFile(source);
+    const imports = text.matchAll(
+      /^(?:import|export)(?! type)\s+(\{[^}]*\}|[^"']*?)\s*from\s+"(\.[^"]+)"/gms,
+    );
+    found.set(
+      source.pathname,
+      [...imports]
+        .filter(([, names]) => !/^\{(?:\s*type [^,}]+,?)+\s*\}$/.test(names!))
+        .map(([, , specifier]) => new URL(specifier!, source).pathname),
+    );
+  }
+  return found;
+}
+
+Deno.test("no circles of files that need each other to run", async () => {
+  const graph = await needs();
+  const reachable = (from: string): Set<string> => {
+    const seen = new Set<string>();
+    const left = [...graph.get(from)!];
+    for (let at = left.pop(); at !== undefined; at = left.pop()) {
+      if (seen.has(at)) continue;
+      seen.add(at);
+      left.push(...graph.get(at) ?? []);
+    }
+    return seen;
+  };
+  const reach = new Map(
+    [...graph.keys()].map((file) => [file, reachable(file)]),
+  );
+  const circles = new Set<string>();
+  for (const [file, seen] of reach) {
+    if (!seen.has(file)) continue;
+    const round = [...seen].filter((other) => reach.get(other)!.has(file));
+    circles.add(
+      JSON.stringify(
+        round.map((path) => path.slice(lib.pathname.length)).sort(),
+      ),
+    );
+  }
+  assertEquals([...circles].map((text) => JSON.parse(text)), CIRCLES);
+  assert(graph.size > 200, `${graph.size} files seen`);
+});
+
 Deno.test("the engine uses neither a clock nor Math.random", async () => {
   const wrong: string[] = [];
   for await (const source of sources(lib)) {
